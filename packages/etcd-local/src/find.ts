@@ -53,7 +53,7 @@ async function fromEnvironment(env: NodeJS.ProcessEnv, prefer: string | undefine
     throw new EtcdLocalError('ETCD_OVERRIDE_UNUSABLE', message);
   }
   if (!versionMatches(reading.version, prefer)) return { way, reason: other(binary, reading.version, prefer) };
-  const etcdctl = await besideOrOnPath(binary, env);
+  const etcdctl = await besideBinary(binary, env);
   return { binary, etcdctl, version: reading.version, from: 'environment', asBest: true };
 }
 
@@ -64,7 +64,7 @@ async function fromPath(env: NodeJS.ProcessEnv, prefer: string | undefined): Pro
   const reading = await readVersion(binary);
   if (!reading.ok) return { way, reason: `${binary}: ${reading.reason}` };
   if (!versionMatches(reading.version, prefer)) return { way, reason: other(binary, reading.version, prefer) };
-  const etcdctl = await besideOrOnPath(binary, env);
+  const etcdctl = await besideBinary(binary, env);
   return { binary, etcdctl, version: reading.version, from: 'path', asBest: true };
 }
 
@@ -94,7 +94,8 @@ function other(binary: string, version: string, prefer: string | undefined): str
   return `${binary} is ${version}, not ${prefer ?? 'any'}`;
 }
 
-async function besideOrOnPath(binary: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+/** The etcdctl that belongs to a server binary. */
+export async function besideBinary(binary: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const beside = path.join(path.dirname(binary), 'etcdctl');
   return (await exists(beside)) ? beside : onPath('etcdctl', env);
 }

@@ -35,7 +35,7 @@ async function readSources(root: string): Promise<AptSource[]> {
   const names = await readdir(parts).catch(() => []);
   const main = parseListFormat(await readText(path.join(root, 'etc/apt/sources.list')));
   const rest = await Promise.all(
-    names.toSorted().map(async (name) => {
+    names.toSorted(byName).map(async (name) => {
       // apt itself ignores every other ending, and that is how owners switch a source off.
       if (name.endsWith('.list')) return parseListFormat(await readText(path.join(parts, name)));
       if (name.endsWith('.sources')) return parseDeb822(await readText(path.join(parts, name)));
@@ -65,4 +65,9 @@ export async function exists(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** As apt orders them. */
+function byName(a: string, b: string): number {
+  return a < b ? -1 : 1;
 }
