@@ -1,0 +1,153 @@
+import { noop } from 'cockatiel';
+import { Etcd3, type IOptions } from 'etcd3';
+import { EtcdKv } from './etcd-client.js';
+import type { Duplex, Endpoint, Service } from './etcd-endpoints.js';
+import { KvError, type Kv } from './kv.js';
+
+/**
+ * The seam on a real etcd. The only file that imports `etcd3`, of which it uses the connection, the generated
+ * services and the login, and nothing else: its watcher loses events, its lease notices its end too late, and its
+ * fault policies send writes again.
+ */
+export interface EtcdOptions {
+  /** `host:port`, with `https://` in front for TLS. Calls stick to one of them while it works. */
+  readonly endpoints: readonly string[];
+  readonly credentials?: {
+    readonly rootCertificate: Buffer;
+    readonly privateKey?: Buffer;
+    readonly certChain?: Buffer;
+  };
+  readonly auth?: { readonly username: string; readonly password: string };
+  /** How long a call may take that does not say otherwise. Default 5000. */
+  readonly defaultTimeoutMs?: number;
+  /** How often an idle connection with a stream on it is probed; etcd allows 5000 and more. Default 10000. */
+  readonly keepAliveMs?: number;
+  /** How long a probe may stay unanswered. Default 3000. */
+  readonly keepAliveTimeoutMs?: number;
+}
+
+export function connectEtcd(options: EtcdOptions): Kv {
+  const settings = withDefaults(options);
+  return new EtcdKv(
+    settings.endpoints.map((address) => new EtcdEndpoint(address, settings)),
+    settings.defaultTimeoutMs,
+  );
+}
+
+type Settings = Required<Omit<EtcdOptions, 'credentials' | 'auth'>> & Pick<EtcdOptions, 'credentials' | 'auth'>;
+
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+
+function withDefaults(options: EtcdOptions): Settings {
+  const settings = { defaultTimeoutMs: 5000, keepAliveMs: 10_000, keepAliveTimeoutMs: 3000, ...options };
+  if (settings.endpoints.length === 0) throw new KvError('invalid', 'endpoints: at least one is needed');
+  for (const name of ['defaultTimeoutMs', 'keepAliveMs', 'keepAliveTimeoutMs'] as const) {
+    if (!(settings[name] > 0)) throw new KvError('invalid', `${name}: ${settings[name]} is not a positive number`);
+  }
+  return Object.freeze(settings);
+}
+
+/** What is used of a generated gRPC client: its methods by name, and cancelling. */
+type RawClient = Record<
+  string,
+  (
+    request: object,
+    metadata: object,
+    options: object,
+    done: (error: (Error & { code?: number }) | null, reply: unknown) => void,
+  ) => { cancel(): void }
+>;
+
+type RawStreams = Record<string, (metadata: object) => Duplex>;
+
+/** One endpoint. Goes through `etcd3`'s connection pool of one host, below its policies and its error mapping. */
+class EtcdEndpoint extends Etcd3 implements Endpoint {
+  readonly address: string;
+  readonly #timeoutMs: number;
+  readonly #calls = new Set<{ cancel(): void }>();
+
+  constructor(address: string, settings: Settings) {
+    super(etcd3Options(address, settings));
+    this.address = address;
+    this.#timeoutMs = settings.defaultTimeoutMs;
+  }
+
+  unary(
+    service: Service,
+    method: string,
+    request: object,
+    deadlineMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    return this.pool.withConnection(service, ({ client, metadata }) => {
+      const raw = client as unknown as RawClient;
+      return new Promise((resolve, reject) => {
+        const call = (raw[method] as RawClient[string]).call(
+          raw,
+          request,
+          metadata,
+          { deadline: deadlineMs },
+          (error, reply) => {
+            this.#calls.delete(call);
+            signal?.removeEventListener('abort', onAbort);
+            if (error === null) resolve(reply);
+            else reject(new RawError(error));
+          },
+        );
+        const onAbort = (): void => call.cancel();
+        this.#calls.add(call);
+        signal?.addEventListener('abort', onAbort, { once: true });
+      });
+    });
+  }
+
+  duplex(service: Service, method: string, requireLeader: boolean): Promise<Duplex> {
+    return this.pool.withConnection(service, ({ client, metadata }) => {
+      const raw = client as unknown as RawStreams;
+      const headers = metadata.clone();
+      if (requireLeader) headers.set('hasleader', 'true');
+      return (raw[method] as RawStreams[string]).call(raw, headers);
+    });
+  }
+
+  override close(): void {
+    for (const call of this.#calls) call.cancel();
+    super.close();
+  }
+
+  /** `etcd3` logs in again when a call of its own is refused for a stale token. */
+  async refreshToken(): Promise<void> {
+    await this.kv.range(
+      { key: Buffer.from('\0'), limit: 1, keys_only: true, serializable: true },
+      { deadline: Date.now() + this.#timeoutMs },
+    );
+  }
+}
+
+/** Carries gRPC's code through the pool, which turns a plain `Error` into a class without one. */
+class RawError extends Error {
+  readonly code: number;
+  constructor(error: Error & { code?: number }) {
+    super(error.message, { cause: error });
+    this.code = error.code ?? 2;
+  }
+}
+
+function etcd3Options(address: string, settings: Settings): IOptions {
+  const { credentials, auth } = settings;
+  return {
+    hosts: [address],
+    ...(credentials === undefined ? undefined : { credentials }),
+    ...(auth === undefined ? undefined : { auth }),
+    faultHandling: { global: noop, host: () => noop },
+    defaultCallOptions: ({ isStream }) => (isStream ? {} : { deadline: Date.now() + settings.defaultTimeoutMs }),
+    grpcOptions: {
+      'grpc.max_receive_message_length': MAX_REPLY_BYTES,
+      'grpc.keepalive_time_ms': settings.keepAliveMs,
+      'grpc.keepalive_timeout_ms': settings.keepAliveTimeoutMs,
+      'grpc.keepalive_permit_without_calls': 0,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 2000,
+    },
+  };
+}
