@@ -1,0 +1,22 @@
+/** The pure model: no I/O, no clock, no randomness. Safe in a browser. */
+export * from './args.js';
+export * from './cause.js';
+export * from './codec.js';
+export * from './errors.js';
+export * from './ids.js';
+export * from './json.js';
+export * from './keys.js';
+export * from './order.js';
+export * from './outcome.js';
+export * from './places.js';
+export * from './records.js';
+export * from './retry.js';
+export * from './signature.js';
+export * from './state.js';
+export * from './submission.js';
+export * from './task.js';
+export * as transition from './transition.js';
+export { EDGES, isEdge, type Edge, type Taken } from './transition.js';
+export * from './trust.js';
+export * from './validate.js';
+export * from './workflow.js';

@@ -1,0 +1,198 @@
+import type { FailurePolicy, Workflow, ArgType } from './signature.js';
+import type { WorkflowState } from './state.js';
+import type { Json } from './json.js';
+
+/** An argument or result as a worker advertises it. */
+export interface ArgInfo {
+  readonly name: string;
+  readonly type: ArgType;
+  readonly help?: string;
+  readonly secret?: boolean;
+  readonly optional?: boolean;
+}
+
+/** What a live worker says about a task name it serves; forms and checks are built from it. */
+export interface HandlerInfo {
+  readonly name: string;
+  readonly queue: string;
+  readonly args: readonly ArgInfo[];
+  /** Set when any number of further arguments of this type may follow. */
+  readonly variadic?: ArgType;
+  readonly results: readonly ArgType[];
+  readonly description?: string;
+  readonly runbookUrl?: string;
+}
+
+/** `nodes/<id>`, under the node's own lease. */
+export interface NodeRecord {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly startedMs: number;
+  /** Decimal digits of the etcd lease: more than 2^53. */
+  readonly leaseId: string;
+  readonly leaseTtlMs: number;
+  readonly queues: readonly { readonly name: string; readonly concurrency: number; readonly weight: number }[];
+  readonly handlers: readonly HandlerInfo[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly draining: boolean;
+  /** May be elected leader. */
+  readonly candidate: boolean;
+  /** `v1` layouts this process reads and writes; shown on the cluster page. */
+  readonly layout: number;
+}
+
+/** `stats/<node>`: coalesced, at most every few seconds; no lease, removed by the janitor with its node. */
+export interface NodeStats {
+  readonly atMs: number;
+  /** Node clock minus the leader's clock estimate, ms; unknown until measured. */
+  readonly clockSkewMs?: number;
+  readonly eventLoopDelayMs: number;
+  readonly running: number;
+  readonly capacity: number;
+  readonly claimed: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly rssBytes: number;
+}
+
+export interface Pause {
+  readonly by: string;
+  readonly sinceMs: number;
+  readonly reason: string;
+}
+
+export interface RateLimit {
+  readonly count: number;
+  readonly intervalMs: number;
+  /** True: spread evenly over the interval; false: in bursts. */
+  readonly even?: boolean;
+}
+
+/** `queues/<name>`, `names/<name>` and `all`. An absent record means no pause and no limit. */
+export interface Settings {
+  readonly paused?: Pause;
+  readonly concurrency?: number;
+  readonly rate?: RateLimit;
+  /** Queues only: strict order by commit within a priority, one shard. Fixed when the queue is created. */
+  readonly ordered?: boolean;
+}
+
+/** `workflows/<id>`: changes only on lifecycle edges, so that its version is a cheap guard for all members. */
+export interface WorkflowRecord {
+  readonly id: string;
+  readonly state: WorkflowState;
+  /** `unfolding`: parts are still being written; `reopening`: failed parts are being put back. */
+  readonly phase: 'unfolding' | 'open' | 'reopening';
+  readonly name: string;
+  readonly kind: Workflow['kind'];
+  readonly tasks: number;
+  readonly joins: number;
+  /** Parts of the source under `graphs/<id>/`. */
+  readonly parts: number;
+  /** Equals the key's version in etcd at the time of this write. */
+  readonly version: number;
+  /** Raised by each retry of the workflow. */
+  readonly generation: number;
+  readonly by: string;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+  readonly endedMs?: number;
+  readonly reason?: string;
+  readonly failures?: readonly MemberFailure[];
+  readonly parent?: string;
+  /** While reopening: retry from this task on, also what had succeeded. */
+  readonly reopenFrom?: number;
+  readonly tags?: readonly string[];
+}
+
+/** A failed member as error callbacks and the board see it. */
+export interface MemberFailure {
+  readonly taskId: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly error: string;
+}
+
+/** `chores/<workflow>/<n>`: something a workflow's driver still has to do. Written in the transaction that made it due. */
+export type Chore =
+  /** Task `index` ended without success, or succeeded in a workflow that is being cancelled (`halt`). */
+  | { readonly kind: 'ended'; readonly index: number; readonly failure?: MemberFailure; readonly halt?: boolean }
+  /** What follows task `index` is too much for its own transaction. */
+  | { readonly kind: 'release'; readonly index: number };
+
+/** `failures/<workflow>/<join>/<slot>`. */
+export interface SlotFailure {
+  readonly failure: MemberFailure;
+  readonly cancelled: boolean;
+}
+
+/** `leader`, under the leader's node lease. */
+export interface LeaderRecord {
+  readonly node: string;
+  readonly sinceMs: number;
+}
+
+/** `orders/<node>/<what>/<id>`. */
+export interface OrderRecord {
+  readonly by: string;
+  readonly atMs: number;
+  readonly reason?: string;
+}
+
+/** `audit/<operationId>`: written in the same transaction as the change it tells of. */
+export interface AuditRecord {
+  readonly operation: string;
+  readonly atMs: number;
+  readonly actor: Actor;
+  readonly targets: readonly string[];
+  readonly reason?: string;
+  readonly outcome: 'done' | 'refused';
+  readonly detail?: Json;
+  /** What the operator saw, and what was there before the change (decimal digits). */
+  readonly revisionSeen?: string;
+  readonly request?: string;
+}
+
+/** Who acts. Every mutating store function takes one. */
+export interface Actor {
+  readonly kind: 'client' | 'node' | 'leader' | 'operator' | 'system';
+  readonly name: string;
+  readonly role?: string;
+  readonly method?: string;
+  readonly address?: string;
+}
+
+export function actorText(actor: Actor): string {
+  return `${actor.kind}:${actor.name}`;
+}
+
+export type MissedPolicy = 'skip' | 'one' | 'all';
+export type OverlapPolicy = 'allow' | 'skip' | 'queue' | 'cancel-other';
+
+/** `schedules/<id>`. */
+export interface ScheduleRecord {
+  readonly id: string;
+  readonly spec: string;
+  readonly zone: string;
+  readonly workflow: Workflow;
+  readonly startMs?: number;
+  readonly endMs?: number;
+  readonly count?: number;
+  readonly jitterMs?: number;
+  readonly missed: MissedPolicy;
+  readonly missedWindowMs: number;
+  readonly overlap: OverlapPolicy;
+  readonly paused?: Pause;
+  /** Anchor of `@every`, and where the next instant is derived from: the last instant that was decided. */
+  readonly anchorMs: number;
+  readonly lastMs?: number;
+  readonly nextMs?: number;
+  readonly fired: number;
+  readonly lastTaskId?: string;
+  readonly by: string;
+  readonly updatedMs: number;
+}
+
+export type { FailurePolicy };
