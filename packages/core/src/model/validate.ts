@@ -22,10 +22,10 @@ import {
   type UniqueRule,
   type Workflow,
 } from './signature.js';
-import { checkWorkflow, countTasks, mapSignatures } from './walk.js';
+import { checkWorkflow, tasksIn, mapSignatures } from './walk.js';
 
 export { checkName, type Limits } from './check.js';
-export { checkWorkflow, countTasks, mapSignatures } from './walk.js';
+export { checkWorkflow, mapSignatures } from './walk.js';
 
 /** What fills the fields that a signature leaves out. */
 export interface SignatureDefaults {
@@ -195,7 +195,7 @@ function checkCallbacks(value: unknown, field: string, now: number, limits: Limi
   const workflows: readonly Workflow[] = value.map((item: unknown, index) =>
     placed(`${field}[${index}]`, () => checkWorkflow(item, limits)),
   );
-  const tasks = workflows.reduce((sum, workflow) => sum + countTasks(workflow), 0);
+  const tasks = workflows.reduce((sum, workflow) => sum + tasksIn(workflow), 0);
   if (tasks > limits.callbackTasks) {
     const message = `${field}: ${tasks} tasks exceed the limit of ${limits.callbackTasks}: all are written when the task ends; use a chain or chord instead`;
     throw new LeaseholdError('too-large', message, { field, size: tasks, limit: limits.callbackTasks });

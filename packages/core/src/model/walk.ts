@@ -40,9 +40,9 @@ export function partsOf(workflow: Workflow): readonly (readonly [path: string, p
 }
 
 /** The number of tasks of a workflow, chord callbacks and error handlers included; a task's own callbacks are not. */
-export function countTasks(workflow: Workflow): number {
+export function tasksIn(workflow: Workflow): number {
   if (workflow.kind === 'task') return 1;
-  return partsOf(workflow).reduce((sum, [, part]) => sum + countTasks(part), 0);
+  return partsOf(workflow).reduce((sum, [, part]) => sum + tasksIn(part), 0);
 }
 
 /** The same workflow with every signature replaced. `path` is where it stands: `.steps[1].members[3]`. */
