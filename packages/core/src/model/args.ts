@@ -116,7 +116,7 @@ function toInteger(type: IntType, value: unknown, place: Place, form: Form): big
 function storeInteger(type: IntType, value: unknown, place: Place, form: Form): number | string {
   const integer = toInteger(type, value, place, form);
   const [min, max] = INT_RANGES[type];
-  if (integer < min || integer > max) throw refuseValue(value, type, place, `range ${min} to ${max}`);
+  if (integer < min || integer > max) throw refuseValue(integer, type, place, `range ${min} to ${max}`);
   return WIDE.has(type) ? integer.toString() : Number(integer);
 }
 

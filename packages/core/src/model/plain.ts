@@ -1,4 +1,4 @@
-import { LeaseholdError } from './errors.js';
+import { isLeaseholdError, LeaseholdError } from './errors.js';
 import type { Json } from './json.js';
 
 /** Checking and copying plain data: JSON values, base64, and how a refused value is shown. */
@@ -20,7 +20,7 @@ function cut(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }
 
-/** A short text for a refused value. Never throws, never longer than about 80 characters, never runs foreign code. */
+/** A short text for a refused value. Never throws, and is never longer than about 100 characters. */
 export function display(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -43,9 +43,13 @@ export function display(value: unknown): string {
 
 function displayObject(value: object | null): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  const tag = Object.prototype.toString.call(value).slice(8, -1);
-  return tag === 'Object' ? 'an object' : `an object (${cut(tag)})`;
+  try {
+    if (Array.isArray(value)) return `an array of ${value.length}`;
+    const tag = Object.prototype.toString.call(value).slice(8, -1);
+    return tag === 'Object' ? 'an object' : `an object (${cut(tag)})`;
+  } catch {
+    return 'an object'; // A proxy or a getter that throws.
+  }
 }
 
 interface Walk {
@@ -116,7 +120,15 @@ function copyObject(value: object, path: string, depth: number, walk: Walk): Jso
  * @throws LeaseholdError `invalid`, naming the path inside the value.
  */
 export function checkJson(value: unknown, place: Place): Json {
-  return copyJson(value, '', 0, { place, open: new Set(), parts: 0 });
+  const walk: Walk = { place, open: new Set(), parts: 0 };
+  try {
+    return copyJson(value, '', 0, walk);
+  } catch (error) {
+    if (isLeaseholdError(error)) throw error;
+    // A getter or proxy of the caller's threw while it was read.
+    const { message, code, fields } = refuse(walk, '', `reading it failed: ${String(error).slice(0, 200)}`);
+    throw new LeaseholdError(code, message, fields, { cause: error });
+  }
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
