@@ -150,10 +150,17 @@ async function unpackAll(work, target) {
   return existsSync(path.join(target, 'usr/lib/chromium/chromium')) ? undefined : 'the packages hold no chromium';
 }
 
+/** Every folder that holds shared libraries: some packages keep theirs one level below the usual place, and find them by an absolute path. */
+function libraryFolders(folder) {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const own = entries.some(({ name }) => /^lib.*\.so/.test(name)) ? [folder] : [];
+  const below = entries.filter((entry) => entry.isDirectory());
+  return [...own, ...below.flatMap(({ name }) => libraryFolders(path.join(folder, name)))];
+}
+
 function writeLauncher(target) {
-  const libraries = path.join(target, 'usr/lib');
-  const triplets = readdirSync(libraries).filter((name) => name.includes('-linux-'));
-  const places = [path.join(libraries, 'chromium'), ...triplets.map((name) => path.join(libraries, name))];
+  const places = ['usr/lib', 'lib'].flatMap((folder) => libraryFolders(path.join(target, folder)));
   const fonts = path.join(cache, 'fonts.conf');
   const directories = ['/usr/share/fonts', path.join(target, 'usr/share/fonts')].map((dir) => `<dir>${dir}</dir>`);
   const fontCache = `<cachedir>${path.join(cache, 'fontcache')}</cachedir>`;
