@@ -136,6 +136,7 @@ export class Endpoints {
   }
 
   #explain(raw: unknown, call: Call, signal: AbortSignal | undefined): KvError {
+    if (raw instanceof KvError) return raw;
     if (this.closed) return closedError(call.write);
     if (signal?.aborted === true) return abortedError(signal, call.write);
     return toKvError(raw, call.write);

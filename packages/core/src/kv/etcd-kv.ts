@@ -1,7 +1,7 @@
 import { noop } from 'cockatiel';
 import { Etcd3, type IOptions } from 'etcd3';
 import { EtcdKv } from './etcd-client.js';
-import type { Duplex, Endpoint, Service } from './etcd-endpoints.js';
+import { abortedError, type Duplex, type Endpoint, type Service } from './etcd-endpoints.js';
 import { KvError, type Kv } from './kv.js';
 
 /**
@@ -80,6 +80,8 @@ class EtcdEndpoint extends Etcd3 implements Endpoint {
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     return this.pool.withConnection(service, ({ client, metadata }) => {
+      // The login may have taken a while.
+      if (signal?.aborted === true) throw abortedError(signal, false);
       const raw = client as unknown as RawClient;
       return new Promise((resolve, reject) => {
         const call = (raw[method] as RawClient[string]).call(
