@@ -101,7 +101,7 @@ export async function besideBinary(binary: string, env: NodeJS.ProcessEnv): Prom
 }
 
 /** The first file of that name in PATH. */
-export async function onPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+async function onPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const directories = (env['PATH'] ?? '').split(path.delimiter).filter((directory) => directory !== '');
   for (const directory of directories) {
     const file = path.join(directory, name);

@@ -39,7 +39,7 @@ export async function startMark(pid: number): Promise<string | undefined> {
 }
 
 async function fromPs(pid: number, column: string): Promise<string | undefined> {
-  const result = await run('ps', ['-o', column, '-p', String(pid)], { timeoutMs: 5000 });
+  const result = await run('ps', ['-ww', '-o', column, '-p', String(pid)], { timeoutMs: 5000 });
   const text = result.stdout.trim();
   return text === '' ? undefined : text;
 }

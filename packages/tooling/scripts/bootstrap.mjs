@@ -46,10 +46,6 @@ function writeShim(command) {
   chmodSync(shim, 0o755);
 }
 
-export function pnpm(args, options) {
-  return capture(path.join(shimDirectory, 'pnpm'), args, options);
-}
-
 /** Runs a turbo task and fails with its output. A run in which nothing changed takes a fraction of a second, so we keep no stamp of our own. */
 export function turbo(args, options) {
   const turboArgs = ['run', ...args, '--output-logs=errors-only', '--env-mode=loose'];

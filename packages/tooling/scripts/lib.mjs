@@ -67,20 +67,21 @@ function endAll(signal) {
   }
 }
 
-let watching = false;
-function watchSignals() {
-  if (watching) return;
-  watching = true;
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ]) {
-    process.once(signal, () => {
-      endAll('SIGTERM');
-      process.exit(code);
-    });
-  }
+const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+const onSignal = (signal) => {
+  endAll('SIGTERM');
+  process.exit(exitCodes[signal]);
+};
+
+/** Signals are ours only while a command runs: afterwards they may belong to a program that wants to end in good order. */
+function track(child) {
+  if (running.size === 0) for (const signal of Object.keys(exitCodes)) process.on(signal, onSignal);
+  running.add(child);
+}
+
+function untrack(child) {
+  if (!running.delete(child) || running.size > 0) return;
+  for (const signal of Object.keys(exitCodes)) process.off(signal, onSignal);
 }
 
 /**
@@ -88,7 +89,6 @@ function watchSignals() {
  * It gets a process group of its own, so that a hanging server that it started can be ended with it.
  */
 export function capture(command, args, { env, cwd = root, timeoutMs = 0, onOutput = () => undefined } = {}) {
-  watchSignals();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd,
@@ -106,10 +106,10 @@ export function capture(command, args, { env, cwd = root, timeoutMs = 0, onOutpu
     const timer = timeoutMs > 0 ? setTimeout(() => expire(child, timeoutMs, take), timeoutMs) : undefined;
     const finish = (code) => {
       clearTimeout(timer);
-      running.delete(child);
+      untrack(child);
       resolve({ code, output });
     };
-    if (child.pid !== undefined) running.add(child);
+    if (child.pid !== undefined) track(child);
     child.once('error', (error) => {
       take(`cannot run ${command}: ${error.message}\n`);
       finish(127);
