@@ -76,6 +76,7 @@ function read(status: number, message: string): Reading {
       return unsure('unavailable');
     case INTERNAL:
     case UNKNOWN:
+      if (message.includes('range is empty')) return refused('invalid');
       if (message.includes('permission denied') || message.includes('invalid auth token')) return refused('denied');
       return unsure(/RST_STREAM|ECONNRE|EPIPE|GOAWAY/.test(message) ? 'unavailable' : 'internal');
     default:

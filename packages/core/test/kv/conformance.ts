@@ -576,6 +576,12 @@ function watchSuite(current: Current): void {
     expect(told(watch)).toEqual(['put a me']);
   });
 
+  test('a watch of an empty range is closed as invalid', async () => {
+    const watch = record(current().kv, { key: k('b'), rangeEnd: k('b'), startRevision: 1n });
+    await watch.until(() => watch.messages.length > 0);
+    expect(watch.messages).toMatchObject([{ kind: 'closed', cause: { code: 'invalid' } }]);
+  });
+
   test('progress comes on request and is never ahead of the events', async () => {
     const from = await write(current(), put(k('a')));
     const watch = watchAll(from);
