@@ -3,6 +3,7 @@ export * from './args.js';
 export * from './cause.js';
 export * from './codec.js';
 export * from './errors.js';
+export * from './explain.js';
 export * from './ids.js';
 export * from './json.js';
 export * from './keys.js';

@@ -1,0 +1,10 @@
+/** The contract between gateway and browser. Pure and browser-safe. */
+export * from './live.js';
+export * from './problem.js';
+export * from './query.js';
+export * from './rest.js';
+export * from './rows.js';
+export * from './scalars.js';
+export * from './socket.js';
+export * from './summary.js';
+export * from './url.js';
