@@ -82,6 +82,9 @@ const COMPARE_FIELD = {
   value: 'value',
 } as const;
 
+/** A message to send. What is absent is zero; setting it would only cost. */
+type WireRecord = Record<string, unknown>;
+
 export function encodeTxn(txn: Txn): object {
   return {
     compare: txn.compare.map(encodeCompare),
@@ -91,14 +94,15 @@ export function encodeTxn(txn: Txn): object {
 }
 
 function encodeCompare(compare: Compare): object {
-  const value = compare.target === 'value' ? Buffer.from(compare.value) : compare.value.toString();
-  return {
+  const wire: WireRecord = {
     key: Buffer.from(compare.key),
-    ...(compare.rangeEnd === undefined ? undefined : { range_end: Buffer.from(compare.rangeEnd) }),
     target: COMPARE_TARGET[compare.target],
     result: COMPARE_RESULT[compare.op ?? '='],
-    [COMPARE_FIELD[compare.target]]: value,
   };
+  if (compare.rangeEnd !== undefined) wire['range_end'] = Buffer.from(compare.rangeEnd);
+  wire[COMPARE_FIELD[compare.target]] =
+    compare.target === 'value' ? Buffer.from(compare.value) : compare.value.toString();
+  return wire;
 }
 
 function encodeOp(op: Op): object {
@@ -116,21 +120,20 @@ function encodeOp(op: Op): object {
   }
 }
 
-function encodeKeys({ key, rangeEnd }: { readonly key: string; readonly rangeEnd?: string }): object {
+function encodeKeys({ key, rangeEnd }: { readonly key: string; readonly rangeEnd?: string }): WireRecord {
   return rangeEnd === undefined
     ? { key: Buffer.from(key) }
     : { key: Buffer.from(key), range_end: Buffer.from(rangeEnd) };
 }
 
 export function encodeRange(request: RangeRequest): object {
-  return {
-    ...encodeKeys(request),
-    limit: request.limit ?? 0,
-    keys_only: request.keysOnly ?? false,
-    count_only: request.countOnly ?? false,
-    revision: request.revision === undefined ? 0 : request.revision.toString(),
-    serializable: request.serializable ?? false,
-  };
+  const wire = encodeKeys(request);
+  if (request.limit !== undefined && request.limit > 0) wire['limit'] = request.limit;
+  if (request.keysOnly === true) wire['keys_only'] = true;
+  if (request.countOnly === true) wire['count_only'] = true;
+  if (request.revision !== undefined) wire['revision'] = request.revision.toString();
+  if (request.serializable === true) wire['serializable'] = true;
+  return wire;
 }
 
 export function encodeWatch(request: WatchRequest, watchId: number): object {
