@@ -1,8 +1,8 @@
-/// <reference path="./provided.d.ts" />
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startEtcd, type RunningEtcd } from '@leasehold/etcd-local';
 import type { TestProject } from 'vitest/node';
+import type {} from './provided.d.ts';
 
 /**
  * Real etcds for the tests, shared by all of a run: `inject('etcd')`, `inject('etcd34')`. Tests use a key prefix of

@@ -157,7 +157,7 @@ export class EtcdKv implements Kv {
 
   close(): Promise<void> {
     this.#endpoints.beginClose();
-    for (const watch of [...this.#watches]) watch.clientClosed();
+    for (const watch of this.#watches) watch.clientClosed();
     this.#keepAlives.close();
     this.#endpoints.close();
     return Promise.resolve();

@@ -77,7 +77,8 @@ function read(status: number, message: string): Reading {
     case INTERNAL:
     case UNKNOWN:
       if (message.includes('range is empty')) return refused('invalid');
-      if (message.includes('permission denied') || message.includes('invalid auth token')) return refused('denied');
+      // A watch is refused in words only.
+      if (/permission denied|invalid auth token|user name is empty/.test(message)) return refused('denied');
       return unsure(/RST_STREAM|ECONNRE|EPIPE|GOAWAY/.test(message) ? 'unavailable' : 'internal');
     default:
       return unsure('internal');

@@ -108,7 +108,10 @@ export class EtcdWatch implements WatchHandle {
       for (const event of message.events) this.#fragments.push(event);
       return;
     }
-    if (this.#fragments.length === 0 && message.events.length === 0) return this.#progress(message);
+    if (message.events.length === 0) {
+      if (this.#fragments.length === 0) this.#progress(message);
+      return;
+    }
     const whole = this.#fragments.length === 0 ? message.events : [...this.#fragments, ...message.events];
     this.#fragments = [];
     this.#handOn(whole.map(decodeEvent));

@@ -100,8 +100,8 @@ export class MemoryConnection implements Kv {
       for (const watch of this.#watches) watch.hold(true);
       return;
     }
-    for (const fail of [...this.#pending]) fail((write) => unavailable('the connection broke', write));
-    for (const watch of [...this.#watches]) watch.fail(unavailable('the connection broke', false));
+    for (const fail of this.#pending) fail((write) => unavailable('the connection broke', write));
+    for (const watch of this.#watches) watch.fail(unavailable('the connection broke', false));
   }
 
   heal(): void {
@@ -164,8 +164,8 @@ export class MemoryConnection implements Kv {
 
   close(): Promise<void> {
     this.#closed = true;
-    for (const fail of [...this.#pending]) fail(closedError);
-    for (const watch of [...this.#watches]) watch.fail(closedError(false));
+    for (const fail of this.#pending) fail(closedError);
+    for (const watch of this.#watches) watch.fail(closedError(false));
     return Promise.resolve();
   }
 

@@ -1,6 +1,6 @@
-/// <reference path="../../../tooling/vitest/provided.d.ts" />
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidv7 } from 'uuidv7';
+import type {} from '../../../tooling/vitest/provided.d.ts';
 import {
   connectEtcd,
   MemoryStore,
@@ -16,7 +16,7 @@ export interface Target {
   readonly prefix: string;
   /** The end of the range of all keys under `prefix`. */
   readonly end: string;
-  passTime(ms: number): Promise<void>;
+  readonly passTime: (ms: number) => Promise<void>;
 }
 
 export type OpenTarget = () => Target;
