@@ -228,10 +228,8 @@ export function decodeValue<T extends ArgType>(
   if (type === 'bytes') return base64ToBytes(stored as string) as ArgValue<T>;
   const element = elementType(type);
   if (element === null) return toScalar(type as ScalarType, stored as boolean | number | string) as ArgValue<T>;
-  const items: readonly unknown[] = (stored as readonly (boolean | number | string)[]).map((item) =>
-    toScalar(element, item),
-  );
-  return items as ArgValue<T>;
+  const items = stored as readonly (boolean | number | string)[];
+  return items.map((item) => toScalar(element, item)) as readonly unknown[] as ArgValue<T>;
 }
 
 function inferScalar(value: unknown, place: Place): ScalarType | null {

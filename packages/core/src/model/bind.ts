@@ -1,16 +1,20 @@
 import { encodeValue, inferType } from './args.js';
 import { checkArgCount, encodeDeclared } from './define.js';
 import { LeaseholdError } from './errors.js';
-import { display, type Place } from './plain.js';
+import { defined, display, type Place } from './plain.js';
 import { receiveValue, refineValue } from './refine.js';
-import type { HandlerInfo } from './records.js';
+import type { ArgInfo, HandlerInfo } from './records.js';
 import type { ArgType, TypedValue } from './signature.js';
-import type { DeclaredType, HandlerArgs, TaskDefinition, TaskResult } from './task-types.js';
+import type { ArgSpec, DeclaredType, HandlerArgs, TaskDefinition, TaskResult } from './task-types.js';
 import { SIGNATURE_DEFAULTS } from './validate.js';
 
 /** A `number` is advertised as float64, which is what a form may send for it; the handler takes integers as well. */
 function advertised(type: DeclaredType): ArgType {
   return type === 'number' ? 'float64' : type;
+}
+
+function describeArg({ name, type, help, secret, optional }: ArgSpec): ArgInfo {
+  return defined({ name, type: advertised(type), help, secret, optional }) as ArgInfo;
 }
 
 /** What a node record says about a handler: plain data, enough to build a form. Undeclared results are an empty list. */
@@ -19,7 +23,7 @@ export function describeDefinition(definition: TaskDefinition): HandlerInfo {
   return {
     name,
     queue: defaults.queue ?? SIGNATURE_DEFAULTS.queue,
-    args: definition.args.map(({ schema: _, type, ...info }) => ({ ...info, type: advertised(type) })),
+    args: definition.args.map(describeArg),
     ...(variadic === undefined ? {} : { variadic: advertised(variadic) }),
     results: (results ?? []).map(advertised),
     ...(description === undefined ? {} : { description }),

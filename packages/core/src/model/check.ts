@@ -8,6 +8,8 @@ import { LIMITS } from './signature.js';
 /** Every limit of the model; a scheduler may be configured with other numbers. */
 export type Limits = { readonly [Limit in keyof typeof LIMITS]: number };
 
+/** The longest delay or window, ms: a year. */
+export const MAX_WAIT_MS = 31_536_000_000;
 const MAX_DATE_MS = 8_640_000_000_000_000;
 
 /** Control characters, line and paragraph separators, and what turns the direction of the text around it. */

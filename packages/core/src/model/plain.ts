@@ -163,3 +163,8 @@ export function base64ToBytes(text: string): Uint8Array | null {
   }
   return bytes;
 }
+
+/** A copy without the keys whose value is undefined. */
+export function defined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
+}

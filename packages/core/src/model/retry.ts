@@ -1,4 +1,8 @@
-import type { RetryPolicy } from './signature.js';
+import { checkFields, checkInteger, invalid, MAX_WAIT_MS, type Limits } from './check.js';
+import { defined, display } from './plain.js';
+import { LIMITS, type RetryPolicy } from './signature.js';
+
+const BACKOFFS: readonly unknown[] = ['fibonacci', 'exponential', 'fixed'] satisfies RetryPolicy['backoff'][];
 
 /** No retries; when there are some, Machinery's delays: 1, 2, 3, 5, 8 seconds, at most a day apart. */
 export const DEFAULT_RETRY: RetryPolicy = Object.freeze({
@@ -34,7 +38,8 @@ function baseDelayMs(policy: RetryPolicy, failures: number): number {
     case 'fibonacci':
       return fibonacciDelayMs(policy.delayMs, failures, policy.maxDelayMs);
     case 'exponential':
-      return policy.delayMs * 2 ** (failures - 1);
+      // Bounded, for 0 x Infinity is no delay.
+      return policy.delayMs * 2 ** Math.min(failures - 1, 60);
     case 'fixed':
       return policy.delayMs;
   }
@@ -49,4 +54,32 @@ export function nextDelayMs(policy: RetryPolicy, failures: number, random: () =>
   const base = Math.min(baseDelayMs(policy, Math.max(1, failures)), policy.maxDelayMs);
   const share = policy.jitter > 0 ? policy.jitter * random() : 0;
   return Math.round(base * (1 - share));
+}
+
+/**
+ * A whole retry policy from a partial one.
+ * @throws LeaseholdError `invalid`, naming the field and its range.
+ */
+export function checkRetry(
+  input: Partial<RetryPolicy> | undefined,
+  defaults: Partial<RetryPolicy> | undefined,
+  limits: Limits = LIMITS,
+): RetryPolicy {
+  if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input))) {
+    throw invalid('retry', `${display(input)} is not a retry policy; give { count, backoff, delayMs, ... }`);
+  }
+  checkFields(input ?? {}, Object.keys(DEFAULT_RETRY), 'retry.');
+  const policy: RetryPolicy = { ...DEFAULT_RETRY, ...defined(defaults ?? {}), ...defined(input ?? {}) };
+  checkInteger(policy.count, 'retry.count', 0, limits.retryCount);
+  if (!BACKOFFS.includes(policy.backoff)) {
+    throw invalid('retry.backoff', `${display(policy.backoff)} is not one of ${BACKOFFS.join(', ')}`);
+  }
+  checkInteger(policy.maxDelayMs, 'retry.maxDelayMs', 1, MAX_WAIT_MS, ' ms');
+  checkInteger(policy.delayMs, 'retry.delayMs', 0, MAX_WAIT_MS, ' ms');
+  if (policy.delayMs > policy.maxDelayMs) {
+    const problem = `${policy.delayMs} ms is above retry.maxDelayMs (${policy.maxDelayMs} ms); lower it or raise that`;
+    throw invalid('retry.delayMs', problem);
+  }
+  if (typeof policy.jitter === 'number' && policy.jitter >= 0 && policy.jitter <= 1) return policy;
+  throw invalid('retry.jitter', `${display(policy.jitter)} is not a share from 0 to 1`);
 }

@@ -8,12 +8,13 @@ import {
   checkMap,
   checkName,
   invalid,
+  MAX_WAIT_MS,
   type Limits,
 } from './check.js';
 import { isLeaseholdError, LeaseholdError } from './errors.js';
 import { checkId } from './ids.js';
-import { display } from './plain.js';
-import { DEFAULT_RETRY } from './retry.js';
+import { defined, display } from './plain.js';
+import { checkRetry, DEFAULT_RETRY } from './retry.js';
 import {
   LIMITS,
   type RetryPolicy,
@@ -61,9 +62,7 @@ export const SIGNATURE_DEFAULTS = Object.freeze({
 
 /** The longest timeout of an attempt, ms: what a timer can hold, 24.8 days. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
-const MAX_DELAY_MS = 31_536_000_000;
 
-const BACKOFFS: readonly unknown[] = ['fibonacci', 'exponential', 'fixed'] satisfies RetryPolicy['backoff'][];
 const CONFLICTS: readonly unknown[] = ['reject', 'existing', 'replace'] satisfies UniqueRule['onConflict'][];
 
 function checkFuture(value: number, field: string, now: number): void {
@@ -88,38 +87,6 @@ function checkTimes(input: Signature, now: number): Pick<Signature, 'etaMs' | 'e
     ...(expiresMs === undefined ? {} : { expiresMs }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
-}
-
-function defined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
-}
-
-/**
- * A whole retry policy from a partial one.
- * @throws LeaseholdError `invalid`, naming the field and its range.
- */
-export function checkRetry(
-  input: Partial<RetryPolicy> | undefined,
-  defaults: Partial<RetryPolicy> | undefined,
-  limits: Limits = LIMITS,
-): RetryPolicy {
-  if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input))) {
-    throw invalid('retry', `${display(input)} is not a retry policy; give { count, backoff, delayMs, ... }`);
-  }
-  checkFields(input ?? {}, Object.keys(DEFAULT_RETRY), 'retry.');
-  const policy: RetryPolicy = { ...DEFAULT_RETRY, ...defined(defaults ?? {}), ...defined(input ?? {}) };
-  checkInteger(policy.count, 'retry.count', 0, limits.retryCount);
-  if (!BACKOFFS.includes(policy.backoff)) {
-    throw invalid('retry.backoff', `${display(policy.backoff)} is not one of ${BACKOFFS.join(', ')}`);
-  }
-  checkInteger(policy.maxDelayMs, 'retry.maxDelayMs', 1, MAX_DELAY_MS, ' ms');
-  checkInteger(policy.delayMs, 'retry.delayMs', 0, MAX_DELAY_MS, ' ms');
-  if (policy.delayMs > policy.maxDelayMs) {
-    const problem = `${policy.delayMs} ms is above retry.maxDelayMs (${policy.maxDelayMs} ms); lower it or raise that`;
-    throw invalid('retry.delayMs', problem);
-  }
-  if (typeof policy.jitter === 'number' && policy.jitter >= 0 && policy.jitter <= 1) return policy;
-  throw invalid('retry.jitter', `${display(policy.jitter)} is not a share from 0 to 1`);
 }
 
 function checkTags(value: unknown, limits: Limits): readonly string[] {
@@ -159,7 +126,7 @@ function checkUnique(rule: UniqueRule, limits: Limits): UniqueRule {
     throw invalid('unique.onConflict', `${display(onConflict)} is not one of ${CONFLICTS.join(', ')}`);
   }
   if (windowMs === undefined) return { key, onConflict };
-  return { key, onConflict, windowMs: checkInteger(windowMs, 'unique.windowMs', 1, MAX_DELAY_MS, ' ms') };
+  return { key, onConflict, windowMs: checkInteger(windowMs, 'unique.windowMs', 1, MAX_WAIT_MS, ' ms') };
 }
 
 type Concurrency = NonNullable<Signature['concurrency']>;

@@ -24,7 +24,7 @@ interface Walk {
 }
 
 /** The parts of a workflow that are workflows themselves, each with its path. The callback and onError are parts too. */
-export function partsOf(workflow: Workflow): readonly (readonly [path: string, part: Workflow])[] {
+function partsOf(workflow: Workflow): readonly (readonly [path: string, part: Workflow])[] {
   const listed = (name: string, parts: readonly Workflow[]) =>
     parts.map((part, index) => [`.${name}[${index}]`, part] as const);
   if (workflow.kind === 'task') return [];

@@ -169,7 +169,7 @@ describe('signatures of a defined task', () => {
       processInventory.partial({ sku: 5 });
     };
     expect(never).toBeTypeOf('function');
-    expectTypeOf(processInventory.signature).returns.toEqualTypeOf<Signature>();
+    expectTypeOf<ReturnType<typeof processInventory.signature>>().toEqualTypeOf<Signature>();
   });
 });
 

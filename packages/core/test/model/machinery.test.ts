@@ -99,7 +99,7 @@ describe('a signature from Machinery', () => {
       9223372036854775808n,
       [185135722552891243n, 1n],
       100,
-      123456789012345678901,
+      Number('123456789012345678901'),
     ]);
     expect(stringifyMachinery({ kind: 'task', signature: { name: 'f', args } }).text).toContain(
       '{"Name":"","Type":"int64","Value":185135722552891243},{"Name":"","Type":"uint64","Value":9223372036854775808}',

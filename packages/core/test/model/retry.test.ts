@@ -39,6 +39,10 @@ describe('retry delays', () => {
     expect([1, 9].map((n) => seconds({ ...DEFAULT_RETRY, backoff: 'fixed', delayMs: 700 }, n))).toEqual([0.7, 0.7]);
   });
 
+  it('exponential from 0 stays 0, after any number of failures', () => {
+    expect(seconds({ ...DEFAULT_RETRY, backoff: 'exponential' }, 100_000)).toBe(0);
+  });
+
   it('jitter takes its share off, and no more', () => {
     const policy: RetryPolicy = { ...DEFAULT_RETRY, backoff: 'fixed', delayMs: 8_000, jitter: 0.25 };
     expect(nextDelayMs(policy, 1, () => 0)).toBe(8_000);
