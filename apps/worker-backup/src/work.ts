@@ -1,0 +1,9 @@
+/** What a handler here needs of the attempt it runs in. */
+export interface Work {
+  readonly taskId: string;
+  /** Aborted on cancel, timeout, stop, and when the lease is lost. */
+  readonly signal: AbortSignal;
+  log(message: string): void;
+  /** How far it is: `done` of `total`. */
+  progress(done: number, total: number): void;
+}
