@@ -81,7 +81,7 @@ async function revive(etcd: RunningEtcd, report: Report): Promise<void> {
       await member.restart();
       report.step(`etcd: ${member.name} is up again`);
     } catch (error) {
-      report.trouble(`etcd: ${member.name} does not come up again: ${error instanceof Error ? error.message : error}`);
+      report.trouble(`etcd: ${member.name} does not come up again: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 }

@@ -1,0 +1,2 @@
+import type { Bench } from './bench.js';
+export const latency: Bench = { name: 'latency', about: 'tbd', run: () => Promise.resolve([]) };
