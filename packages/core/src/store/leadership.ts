@@ -2,10 +2,11 @@
  * The `leader` key: who may promote, rescue, fire, retain and repair in this namespace.
  *
  * L1  The key is created, never overwritten, by a node under its own session's lease: with the session the office ends.
- * L2  Every write of a leader compares the key's create revision and lease (I8): after the office has ended, also while
- *     the process was paused and does not know it, nothing of it commits.
+ * L2  Every write of a leader compares the key's create revision and lease (I8), and all that its session's fence
+ *     compares (the epoch, which a restore raises): after the office has ended, also while the process was paused and does
+ *     not know it, nothing of it commits.
  */
-import type { Revision } from '../kv/kv.js';
+import type { KeyValue, Revision } from '../kv/kv.js';
 import { decodeRecord, encodeRecord } from '../model/codec.js';
 import type { Actor, LeaderRecord } from '../model/records.js';
 import type { Holder } from './claim.js';
@@ -47,24 +48,27 @@ export async function campaign(store: Store, holder: Holder): Promise<Campaign> 
   });
   if (result.kind === 'fenced') return { kind: 'fenced' };
   const { revision } = result;
-  if (result.succeeded) return { kind: 'elected', leadership: office(store, record, revision, holder.lease), revision };
+  if (result.succeeded) return { kind: 'elected', leadership: office(store, record, revision, holder), revision };
   const kv = found(result.results, 0);
   if (kv === undefined) return { kind: 'open', revision };
-  const there = decodeRecord<LeaderRecord>(kv.value, 'leader');
-  if (there.node === holder.node && kv.lease === holder.lease) {
-    return { kind: 'elected', leadership: office(store, there, kv.createRevision, holder.lease), revision };
+  const leader = decodeLeader(kv);
+  if (leader.record.node === holder.node && leader.lease === holder.lease) {
+    return { kind: 'elected', leadership: office(store, leader.record, leader.term, holder), revision };
   }
-  return { kind: 'taken', leader: { record: there, term: kv.createRevision, lease: kv.lease }, revision };
+  return { kind: 'taken', leader, revision };
 }
 
-function office(store: Store, record: LeaderRecord, term: Revision, lease: bigint): Leadership {
+function office(store: Store, record: LeaderRecord, term: Revision, holder: Holder): Leadership {
   const key = store.keys.leader();
   return {
     node: record.node,
     sinceMs: record.sinceMs,
     term,
     actor: { kind: 'leader', name: record.node },
-    fence: { id: `leader/${term}`, compare: [createdAt(key, term), leaseIs(key, lease)] },
+    fence: {
+      id: `leader/${term}`,
+      compare: [createdAt(key, term), leaseIs(key, holder.lease), ...holder.fence.compare],
+    },
   };
 }
 
@@ -86,6 +90,9 @@ export async function readLeader(store: Store): Promise<{ readonly leader?: Seen
   const answer = await store.kv.range({ key: store.keys.leader() });
   const [kv] = answer.kvs;
   if (kv === undefined) return { revision: answer.revision };
-  const record = decodeRecord<LeaderRecord>(kv.value, 'leader');
-  return { leader: { record, term: kv.createRevision, lease: kv.lease }, revision: answer.revision };
+  return { leader: decodeLeader(kv), revision: answer.revision };
+}
+
+export function decodeLeader(kv: KeyValue): SeenLeader {
+  return { record: decodeRecord<LeaderRecord>(kv.value, 'leader'), term: kv.createRevision, lease: kv.lease };
 }

@@ -1,0 +1,125 @@
+/**
+ * Drives workflows on when whoever had to do it is gone.
+ *
+ * A transaction that leaves something to do writes a chore, and its author sees to it at once; the last member of a join
+ * sees that it was the last. So in peace there is nothing to do here. The repairer looks after a grace period whether it
+ * was done, and drives what was not (level-triggered: `advance` reads what is there).
+ */
+import type { Service } from '../runtime/service.js';
+import { advance } from '../store/drive.js';
+import type { FeedBatch } from '../store/feed.js';
+import type { Drive } from '../store/settle.js';
+import { findUndriven, hasChores } from '../store/undriven.js';
+import { Duty } from './duty.js';
+import type { Term } from './term.js';
+
+export interface RepairerOptions {
+  /** How long a chore is left to its author. Default 1500 ms. */
+  readonly graceMs?: number;
+  /** How often everything is looked at without a reason. Default 60000 ms. */
+  readonly scanEveryMs?: number;
+}
+
+const AT_ONCE = 16;
+
+interface Mark {
+  readonly fromMs: number;
+  /** Drive it without looking for chores first. */
+  readonly drive: Drive | string | undefined;
+}
+
+export class Repairer implements Service {
+  readonly #term: Term;
+  readonly #duty: Duty;
+  readonly #options: Required<RepairerOptions>;
+  readonly #marks = new Map<string, Mark>();
+  #scanAt = 0;
+  #repaired = 0;
+
+  constructor(term: Term, options: RepairerOptions = {}) {
+    this.#term = term;
+    this.#options = { graceMs: 1_500, scanEveryMs: 60_000, ...options };
+    this.#duty = new Duty(term, {
+      name: 'repairer',
+      intervalMs: this.#options.scanEveryMs,
+      pass: (signal) => this.#pass(signal),
+      watch: {
+        ranges: [{ prefix: term.store.keys.kind('chores') }],
+        filter: 'no-delete',
+        replace: () => this.scanSoon(),
+        change: (batch) => this.#heard(batch),
+      },
+    });
+  }
+
+  start(signal?: AbortSignal): Promise<void> {
+    return this.#duty.start(signal);
+  }
+
+  stop(): Promise<void> {
+    return this.#duty.stop();
+  }
+
+  health(): { repaired: number } {
+    return { repaired: this.#repaired };
+  }
+
+  /** Drives a workflow now: this leader itself left something to do there. */
+  drive(drive: Drive): void {
+    const before = this.#marks.get(drive.workflow);
+    const joined = before?.drive === undefined ? drive : drive.workflow;
+    this.#marks.set(drive.workflow, { fromMs: this.#term.clock.monotonic(), drive: joined });
+    this.#duty.wake();
+  }
+
+  /** Somebody who may have had something to do is gone. */
+  scanSoon(): void {
+    this.#scanAt = this.#term.clock.monotonic();
+    this.#duty.wake();
+  }
+
+  #heard({ events }: FeedBatch): void {
+    const { store, clock } = this.#term;
+    const fromMs = clock.monotonic() + this.#options.graceMs;
+    for (const { kv } of events) {
+      const entry = store.keys.parse(kv.key);
+      if (entry?.kind === 'chores' && !this.#marks.has(entry.id))
+        this.#marks.set(entry.id, { fromMs, drive: undefined });
+    }
+    this.#duty.wake();
+  }
+
+  async #pass(signal: AbortSignal): Promise<number> {
+    const { clock, store } = this.#term;
+    const beganAt = clock.monotonic();
+    if (beganAt >= this.#scanAt) {
+      this.#scanAt = beganAt + this.#options.scanEveryMs;
+      for await (const ids of findUndriven(store)) {
+        for (const id of ids) if (!this.#marks.has(id)) this.#marks.set(id, { fromMs: beganAt, drive: id });
+        if (signal.aborted) return 0;
+      }
+    }
+    await this.#driveDue(signal);
+    const next = Math.min(this.#scanAt, ...[...this.#marks.values()].map(({ fromMs }) => fromMs));
+    return Math.max(0, next - clock.monotonic());
+  }
+
+  async #driveDue(signal: AbortSignal): Promise<void> {
+    const now = this.#term.clock.monotonic();
+    const due = [...this.#marks].filter(([, { fromMs }]) => fromMs <= now);
+    for (let at = 0; at < due.length && !signal.aborted; at += AT_ONCE) {
+      await Promise.all(due.slice(at, at + AT_ONCE).map(([id, mark]) => this.#driveOne(id, mark)));
+    }
+  }
+
+  async #driveOne(id: string, mark: Mark): Promise<void> {
+    const { store, leadership } = this.#term;
+    const left = mark.drive ?? ((await hasChores(store, id)) ? id : undefined);
+    if (left !== undefined) {
+      await advance(store, leadership.actor, left, leadership.fence);
+      this.#repaired++;
+    }
+    // A mark that was set meanwhile stays.
+    if (this.#marks.get(id) === mark) this.#marks.delete(id);
+  }
+}
