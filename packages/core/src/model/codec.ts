@@ -166,7 +166,13 @@ function decodePlace(value: Json | undefined): WorkflowPlace {
       policy: (stored['policy'] ?? 'stop') as WorkflowPlace['cont']['policy'],
       ...(next === undefined
         ? {}
-        : { next: { entries: next, rest: stored['rest'] as [number, number], ...(joins === undefined ? {} : { joins }) } }),
+        : {
+            next: {
+              entries: next,
+              rest: stored['rest'] as [number, number],
+              ...(joins === undefined ? {} : { joins }),
+            },
+          }),
     },
     ...(inputs === undefined ? {} : { inputs }),
     ...(limits === undefined ? {} : { limits }),
@@ -248,10 +254,14 @@ function parseObject(text: string, what: string): Record<string, Json> {
   const record = value as Record<string, Json>;
   const version = record['v'] ?? LAYOUT_VERSION;
   if (typeof version === 'number' && version > LAYOUT_VERSION) {
-    throw new LeaseholdError('unreadable', `a ${what} record has layout ${version}; this version reads ${LAYOUT_VERSION}`, {
-      what,
-      version,
-    });
+    throw new LeaseholdError(
+      'unreadable',
+      `a ${what} record has layout ${version}; this version reads ${LAYOUT_VERSION}`,
+      {
+        what,
+        version,
+      },
+    );
   }
   return record;
 }

@@ -131,10 +131,28 @@ export interface WaitFacts {
   readonly ahead?: number;
 }
 
+/** What explaining reads of a task: a consumer that keeps less than the record need not keep it. */
+export type WaitingTask = Pick<
+  TaskRecord,
+  | 'id'
+  | 'name'
+  | 'state'
+  | 'cause'
+  | 'queue'
+  | 'attempt'
+  | 'failures'
+  | 'snoozes'
+  | 'scheduleAtMs'
+  | 'dueMs'
+  | 'node'
+  | 'labels'
+  | 'unique'
+> & { readonly workflow?: { readonly id: string } };
+
 /** How late a promotion may be before it is called late. */
 const PROMOTION_GRACE_MS = 2_000;
 
-export function explain(task: TaskRecord, facts: WaitFacts): readonly WaitReason[] {
+export function explain(task: WaitingTask, facts: WaitFacts): readonly WaitReason[] {
   if (isEnded(task.state) || (task.state === 'STARTED' && facts.locked)) return [];
   const reasons = [
     ...workflowReasons(task, facts),
@@ -146,7 +164,7 @@ export function explain(task: TaskRecord, facts: WaitFacts): readonly WaitReason
   return task.state === 'PENDING' ? [...reasons, ...positionReasons(task, facts)] : reasons;
 }
 
-function workflowReasons(task: TaskRecord, { workflow, unfolding }: WaitFacts): readonly WaitReason[] {
+function workflowReasons(task: WaitingTask, { workflow, unfolding }: WaitFacts): readonly WaitReason[] {
   if (task.workflow === undefined || workflow === undefined) return [];
   const workflowId = task.workflow.id;
   if (workflow.state !== 'RUNNING') {
@@ -156,7 +174,7 @@ function workflowReasons(task: TaskRecord, { workflow, unfolding }: WaitFacts): 
   return unfolding === true ? [{ code: 'staged', params: { workflowId } }] : [];
 }
 
-function awaitedReasons(task: TaskRecord, { awaited }: WaitFacts): readonly WaitReason[] {
+function awaitedReasons(task: WaitingTask, { awaited }: WaitFacts): readonly WaitReason[] {
   if (awaited?.kind === 'task') {
     const { id, name, state } = awaited;
     const params = { taskId: id, ...(name === undefined ? {} : { name }), ...(state === undefined ? {} : { state }) };
@@ -173,7 +191,7 @@ function awaitedReasons(task: TaskRecord, { awaited }: WaitFacts): readonly Wait
   return [{ code: 'barrier', params }];
 }
 
-function dueReasons(task: TaskRecord, facts: WaitFacts): readonly WaitReason[] {
+function dueReasons(task: WaitingTask, facts: WaitFacts): readonly WaitReason[] {
   const untilMs = task.dueMs ?? task.scheduleAtMs;
   if (untilMs > facts.nowMs) return [untilReason(task, untilMs)];
   const late = facts.nowMs - untilMs > PROMOTION_GRACE_MS;
@@ -185,18 +203,18 @@ function noLeader({ leaderGoneMs }: WaitFacts): WaitReason {
   return { code: 'no-leader', params: leaderGoneMs === undefined ? {} : { sinceMs: leaderGoneMs } };
 }
 
-function untilReason(task: TaskRecord, untilMs: number): WaitReason {
+function untilReason(task: WaitingTask, untilMs: number): WaitReason {
   if (task.state === 'SCHEDULED') return { code: 'not-due', params: { untilMs } };
   if (task.cause === 'snoozed') return { code: 'snoozed', params: { untilMs, snoozes: task.snoozes } };
   return { code: 'retry-backoff', params: { untilMs, failures: task.failures } };
 }
 
-function lostReason(task: TaskRecord): WaitReason {
+function lostReason(task: WaitingTask): WaitReason {
   return { code: 'lost-worker', params: { node: task.node ?? '', attempt: task.attempt } };
 }
 
 /** What would keep a worker from claiming it, were it ready now. */
-function claimReasons(task: TaskRecord, facts: WaitFacts): readonly WaitReason[] {
+function claimReasons(task: WaitingTask, facts: WaitFacts): readonly WaitReason[] {
   return [
     ...pauseReasons(task, facts),
     ...storageReasons(facts),
@@ -207,7 +225,7 @@ function claimReasons(task: TaskRecord, facts: WaitFacts): readonly WaitReason[]
   ];
 }
 
-function pauseReasons(task: TaskRecord, { settings }: WaitFacts): readonly WaitReason[] {
+function pauseReasons(task: WaitingTask, { settings }: WaitFacts): readonly WaitReason[] {
   const { all, queue, name } = settings;
   return [
     ...(all?.paused === undefined ? [] : [{ code: 'all-paused' as const, params: all.paused }]),
@@ -226,16 +244,16 @@ function storageReasons({ storage }: WaitFacts): readonly WaitReason[] {
 }
 
 /** True when the node could run the task, busy or not. */
-export function canRun(node: NodeFacts, task: Pick<TaskRecord, 'queue' | 'name' | 'labels'>): boolean {
+export function canRun(node: NodeFacts, task: Pick<WaitingTask, 'queue' | 'name' | 'labels'>): boolean {
   return !node.draining && node.queues.has(task.queue) && node.names.has(task.name) && fits(node, task.labels);
 }
 
-function fits(node: NodeFacts, labels: TaskRecord['labels']): boolean {
+function fits(node: NodeFacts, labels: WaitingTask['labels']): boolean {
   return labels === undefined || Object.entries(labels).every(([key, value]) => node.labels[key] === value);
 }
 
 /** The first of: nobody serves the queue, nobody there knows the name, nobody who knows it has the labels. */
-function nodeReasons(task: TaskRecord, facts: WaitFacts): readonly WaitReason[] {
+function nodeReasons(task: WaitingTask, facts: WaitFacts): readonly WaitReason[] {
   const serving = facts.nodes.filter((node) => !node.draining && node.queues.has(task.queue));
   if (serving.length === 0) return [{ code: 'no-worker', params: { queue: task.queue } }];
   const knowing = serving.filter((node) => node.names.has(task.name));
@@ -245,7 +263,7 @@ function nodeReasons(task: TaskRecord, facts: WaitFacts): readonly WaitReason[] 
   return [{ code: 'labels-mismatch', params: { labels: labels.join(', ') } }];
 }
 
-function uniqueReasons(task: TaskRecord, { uniqueHolder }: WaitFacts): readonly WaitReason[] {
+function uniqueReasons(task: WaitingTask, { uniqueHolder }: WaitFacts): readonly WaitReason[] {
   if (task.unique === undefined || uniqueHolder === undefined || uniqueHolder === task.id) return [];
   return [{ code: 'unique-held', params: { key: task.unique.key, holder: uniqueHolder } }];
 }
@@ -264,7 +282,7 @@ function limitReasons({ limits = [], rates = [] }: WaitFacts): readonly WaitReas
   ];
 }
 
-function busyReasons(task: TaskRecord, facts: WaitFacts): readonly WaitReason[] {
+function busyReasons(task: WaitingTask, facts: WaitFacts): readonly WaitReason[] {
   const able = facts.nodes.filter((node) => canRun(node, task));
   if (able.length === 0) return [];
   let running = 0;
@@ -279,6 +297,6 @@ function busyReasons(task: TaskRecord, facts: WaitFacts): readonly WaitReason[] 
   return [{ code: 'workers-busy', params: { running, capacity } }];
 }
 
-function positionReasons(task: TaskRecord, { ahead }: WaitFacts): readonly WaitReason[] {
+function positionReasons(task: WaitingTask, { ahead }: WaitFacts): readonly WaitReason[] {
   return ahead === undefined ? [] : [{ code: 'position', params: { queue: task.queue, ahead } }];
 }

@@ -1,5 +1,6 @@
 /** The pure model: no I/O, no clock, no randomness. Safe in a browser. */
 export * from './args.js';
+export * from './build.js';
 export * from './cause.js';
 export * from './codec.js';
 export * from './errors.js';
@@ -19,5 +20,11 @@ export * from './task.js';
 export * as transition from './transition.js';
 export { EDGES, isEdge, type Edge, type Taken } from './transition.js';
 export * from './trust.js';
+export * from './bind.js';
+export * from './cron.js';
+export * from './cron-words.js';
+export * from './define.js';
+export * from './machinery.js';
+export * from './standard-schema.js';
 export * from './validate.js';
 export * from './workflow.js';

@@ -38,6 +38,7 @@ export const KEY_KINDS = [
   'workflows',
   'graphs',
   'staged',
+  'joins',
   'barriers',
   'failures',
   'chores',
@@ -70,13 +71,17 @@ export type ParsedKey =
       readonly id: string;
     }
   | { readonly kind: 'due' | 'deadlines' | 'ended'; readonly timeMs: number; readonly id: string }
-  | { readonly kind: 'nodes' | 'stats' | 'schedules' | 'bulk' | 'views' | 'templates' | 'audit' | 'pins'; readonly id: string }
+  | {
+      readonly kind: 'nodes' | 'stats' | 'schedules' | 'bulk' | 'views' | 'templates' | 'audit' | 'pins';
+      readonly id: string;
+    }
   | { readonly kind: 'orders'; readonly node: string; readonly what: string; readonly id: string }
   | { readonly kind: 'queues' | 'names' | 'unique'; readonly name: string }
   | { readonly kind: 'slots'; readonly limit: string; readonly n: number }
   | { readonly kind: 'rates'; readonly limit: string; readonly window: number; readonly n: number }
   | { readonly kind: 'graphs'; readonly id: string; readonly part: number }
-  | { readonly kind: 'barriers'; readonly id: string; readonly join: number; readonly slot: number | 'hold' | 'open' }
+  | { readonly kind: 'barriers'; readonly id: string; readonly join: number; readonly slot: number | 'hold' }
+  | { readonly kind: 'joins'; readonly id: string; readonly join: number }
   | { readonly kind: 'failures'; readonly id: string; readonly join: number; readonly slot: number }
   | { readonly kind: 'chores'; readonly id: string; readonly chore: string }
   | { readonly kind: 'fires'; readonly id: string; readonly timeMs: number }
@@ -209,9 +214,12 @@ export class Keys {
   barrierOf(id: string, join: number): string {
     return `${this.prefix}barriers/${id}/${five(join)}/`;
   }
-  /** Says that a join is not completed yet; deleted by its completion. Outside the range that is counted. */
-  barrierOpen(id: string, join: number): string {
-    return `${this.prefix}barriers/${id}/${five(join)}`;
+  /** Says that a join is not completed yet; deleted by its completion. */
+  join(id: string, join: number): string {
+    return `${this.joins(id)}${five(join)}`;
+  }
+  joins(id: string): string {
+    return `${this.prefix}joins/${id}/`;
   }
   barriers(id: string): string {
     return `${this.prefix}barriers/${id}/`;
@@ -329,6 +337,8 @@ function parseSegments(segments: readonly string[]): ParsedKey | undefined {
         : undefined;
     case 'graphs':
       return size === 3 ? numbered(b, (part) => ({ kind, id: a, part })) : undefined;
+    case 'joins':
+      return size === 3 ? numbered(b, (join) => ({ kind, id: a, join })) : undefined;
     case 'barriers':
       return parseBarrier(size, a, b, c);
     case 'failures':
@@ -353,7 +363,6 @@ function parseReady(queue: string, shard: string, order: string, id: string): Pa
 }
 
 function parseBarrier(size: number, id: string, join: string, slot: string): ParsedKey | undefined {
-  if (size === 3) return numbered(join, (j) => ({ kind: 'barriers', id, join: j, slot: 'open' }));
   if (size !== 4) return undefined;
   if (slot === 'hold') return numbered(join, (j) => ({ kind: 'barriers', id, join: j, slot: 'hold' }));
   return numbered(join, (j) => numbered(slot, (s) => ({ kind: 'barriers', id, join: j, slot: s })));

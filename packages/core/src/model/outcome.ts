@@ -39,10 +39,15 @@ export function decide(task: TaskRecord, outcome: AttemptOutcome, taken: Taken, 
     case 'snooze':
       return { task: snooze(task, outcome.delayMs, taken) };
     case 'cancelled':
-      return { task: edge.cancelled(task, taken, outcome.reason) };
+      return { task: edge.cancelledAsAsked(task, taken, outcome.reason) };
     case 'hand-back':
-      return { task: edge.handedBack(task, taken) };
+      return { task: handBack(task, taken) };
   }
+}
+
+function handBack(task: TaskRecord, taken: Taken): TaskRecord {
+  if (task.cancelRequested !== undefined) return edge.cancelledAsAsked(task, taken, task.cancelRequested.reason);
+  return edge.handedBack(task, taken);
 }
 
 function success(task: TaskRecord, results: readonly TypedValue[], taken: Taken): Decision {
@@ -61,7 +66,7 @@ function failure(
   retryInMs?: number,
 ): TaskRecord {
   // A running task that was asked to stop is not tried again, whatever it ended with.
-  if (task.cancelRequested !== undefined) return edge.cancelled(task, taken, task.cancelRequested.reason);
+  if (task.cancelRequested !== undefined) return edge.cancelledAsAsked(task, taken, task.cancelRequested.reason);
   const past = task.deadlineMs !== undefined && taken.nowMs >= task.deadlineMs;
   if (past || error.final === true || task.failures >= task.retry.count) {
     return edge.failedFinal(task, taken, error, kind === 'failed' ? 'failed-final' : 'timed-out');
@@ -71,7 +76,7 @@ function failure(
 }
 
 function snooze(task: TaskRecord, delayMs: number, taken: Taken): TaskRecord {
-  if (task.cancelRequested !== undefined) return edge.cancelled(task, taken, task.cancelRequested.reason);
+  if (task.cancelRequested !== undefined) return edge.cancelledAsAsked(task, taken, task.cancelRequested.reason);
   if (task.snoozes < RECORD_LIMITS.snoozes) return edge.snoozed(task, taken, taken.nowMs + Math.max(0, delayMs));
   const error: TaskError = {
     type: 'SnoozeLimitError',
@@ -92,7 +97,10 @@ export function toTaskError(thrown: unknown, attempt: number, node: string, nowM
     return {
       ...base,
       type: coded ? 'BadArgumentError' : cut(safeText(() => thrown.name) || 'Error', 100),
-      message: cut(safeText(() => thrown.message), RECORD_LIMITS.errorMessageBytes),
+      message: cut(
+        safeText(() => thrown.message),
+        RECORD_LIMITS.errorMessageBytes,
+      ),
       ...(stack === '' ? {} : { stack: cut(stack, RECORD_LIMITS.errorStackBytes) }),
     };
   }
@@ -100,7 +108,9 @@ export function toTaskError(thrown: unknown, attempt: number, node: string, nowM
 }
 
 function thrownType(thrown: unknown): string {
-  return thrown === undefined || thrown === null ? 'NothingThrown' : `Thrown${typeof thrown === 'object' ? 'Object' : 'Value'}`;
+  return thrown === undefined || thrown === null
+    ? 'NothingThrown'
+    : `Thrown${typeof thrown === 'object' ? 'Object' : 'Value'}`;
 }
 
 function thrownText(thrown: unknown): string {

@@ -27,7 +27,8 @@ export function placesOf(keys: Keys, task: TaskRecord, readyValue: (task: TaskRe
       break;
   }
   if (!isEnded(task.state)) {
-    if (task.expiresMs !== undefined && task.attempt === 0) places.set(keys.deadline(task.expiresMs, task.id), 'expires');
+    if (task.expiresMs !== undefined && task.attempt === 0)
+      places.set(keys.deadline(task.expiresMs, task.id), 'expires');
     if (task.deadlineMs !== undefined) places.set(keys.deadline(task.deadlineMs, task.id), 'deadline');
     if (task.unique !== undefined) places.set(keys.unique(task.unique.key), task.id);
   }

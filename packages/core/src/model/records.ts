@@ -1,6 +1,7 @@
 import type { FailurePolicy, Workflow, ArgType } from './signature.js';
 import type { WorkflowState } from './state.js';
 import type { Json } from './json.js';
+import type { LeaderHealth } from './leader-health.js';
 
 /** An argument or result as a worker advertises it. */
 export interface ArgInfo {
@@ -55,6 +56,8 @@ export interface NodeStats {
   readonly succeeded: number;
   readonly failed: number;
   readonly rssBytes: number;
+  /** Of the node that leads. */
+  readonly leaderHealth?: LeaderHealth;
 }
 
 export interface Pause {
@@ -83,8 +86,6 @@ export interface Settings {
 export interface WorkflowRecord {
   readonly id: string;
   readonly state: WorkflowState;
-  /** `unfolding`: parts are still being written; `reopening`: failed parts are being put back. */
-  readonly phase: 'unfolding' | 'open' | 'reopening';
   readonly name: string;
   readonly kind: Workflow['kind'];
   readonly tasks: number;
@@ -102,8 +103,6 @@ export interface WorkflowRecord {
   readonly reason?: string;
   readonly failures?: readonly MemberFailure[];
   readonly parent?: string;
-  /** While reopening: retry from this task on, also what had succeeded. */
-  readonly reopenFrom?: number;
   readonly tags?: readonly string[];
 }
 
@@ -115,17 +114,26 @@ export interface MemberFailure {
   readonly error: string;
 }
 
-/** `chores/<workflow>/<n>`: something a workflow's driver still has to do. Written in the transaction that made it due. */
+/** `chores/<workflow>/<name>`: something a workflow's driver still has to do. Written in the transaction that made it due. */
 export type Chore =
   /** Task `index` ended without success, or succeeded in a workflow that is being cancelled (`halt`). */
   | { readonly kind: 'ended'; readonly index: number; readonly failure?: MemberFailure; readonly halt?: boolean }
   /** What follows task `index` is too much for its own transaction. */
-  | { readonly kind: 'release'; readonly index: number };
+  | { readonly kind: 'release'; readonly index: number }
+  /** Write the members of a sealed workflow. */
+  | { readonly kind: 'unfold' }
+  /** Release every waiting member whose predecessor is complete. */
+  | { readonly kind: 'start' }
+  /** End every member that has not ended. */
+  | { readonly kind: 'cancel'; readonly reason: string; readonly by: string }
+  /** Put failed and unreached members back; `only` one and what follows it, or everything `from` one on. */
+  | { readonly kind: 'reopen'; readonly only?: number; readonly from?: number; readonly by: string };
 
 /** `failures/<workflow>/<join>/<slot>`. */
 export interface SlotFailure {
   readonly failure: MemberFailure;
-  readonly cancelled: boolean;
+  /** It did not fail by itself: it was stopped from outside. No policy ignores that. */
+  readonly cut: boolean;
 }
 
 /** `leader`, under the leader's node lease. */
@@ -190,9 +198,14 @@ export interface ScheduleRecord {
   readonly lastMs?: number;
   readonly nextMs?: number;
   readonly fired: number;
+  /** The newest instant whose run waits for the one before it (overlap `queue`). */
+  readonly queuedMs?: number;
+  /** An instant that fired and whose workflow, too large for one transaction, is still being submitted. */
+  readonly submittingMs?: number;
+  /** What the last run was submitted as: a task or a workflow. */
   readonly lastTaskId?: string;
   readonly by: string;
   readonly updatedMs: number;
 }
 
-export type { FailurePolicy };
+export type { FailurePolicy, LeaderHealth };

@@ -31,6 +31,8 @@ export interface Continuation {
     readonly joins?: readonly number[];
     /** Indexes [from, to) of everything later in this chain: cancelled when the chain stops. */
     readonly rest: readonly [number, number];
+    /** Joins [from, to) of everything later in this chain. Only in the compiled graph, not in stored records. */
+    readonly restJoins?: readonly [number, number];
   };
   readonly up: { readonly join: number; readonly slot: number };
   /** The chain's policy (for a member that is no chain: `stop`). `ignore`: a failure goes on like a success. */
@@ -56,6 +58,14 @@ export interface WorkflowPlace {
 export interface LimitClaim {
   readonly limit: string;
   readonly max: number;
+}
+
+/** `stopped`: its workflow asks, because another part failed or all of it is cancelled; else somebody meant this task. */
+export interface CancelRequest {
+  readonly by: string;
+  readonly atMs: number;
+  readonly reason: string;
+  readonly stopped?: boolean;
 }
 
 /** A retained error of an earlier attempt, without its stack. */
@@ -109,7 +119,7 @@ export interface TaskRecord {
   /** The unique key it holds until it ends. */
   readonly unique?: UniqueRule;
   /** Set when somebody asked a running task to stop. Durable; the worker aborts when it sees it. */
-  readonly cancelRequested?: { readonly by: string; readonly atMs: number; readonly reason: string };
+  readonly cancelRequested?: CancelRequest;
   /** Small results inline. */
   readonly results?: readonly TypedValue[];
   /** Results of this attempt are in `results/<id>/<attempt>`. */
@@ -155,10 +165,10 @@ export const RECORD_LIMITS = Object.freeze({
   /** Bytes of a task record's JSON. What is larger goes to `args/` or `results/`. */
   recordBytes: 4_096,
   /** Args and results up to this many bytes of JSON are kept in the record. */
-  inlineBytes: 1_024,
+  inlineBytes: 768,
   pastErrors: 5,
-  errorMessageBytes: 1_024,
-  errorStackBytes: 1_024,
+  errorMessageBytes: 512,
+  errorStackBytes: 768,
   pastErrorMessageBytes: 128,
   /** Lost attempts before a task is quarantined. */
   losses: 5,

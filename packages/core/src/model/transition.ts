@@ -89,9 +89,7 @@ export function due(task: TaskRecord, taken: Taken): TaskRecord {
 /** The last thing a WAITING task waited for is over. `version` is that of the workflow record the release compares. */
 export function released(task: TaskRecord, taken: Taken, version: number): TaskRecord {
   const later = task.scheduleAtMs > taken.nowMs;
-  const changes: Changes = later
-    ? { state: 'SCHEDULED', dueMs: task.scheduleAtMs }
-    : pendingAt(task, taken.nowMs);
+  const changes: Changes = later ? { state: 'SCHEDULED', dueMs: task.scheduleAtMs } : pendingAt(task, taken.nowMs);
   const place = task.workflow === undefined ? {} : { workflow: { ...task.workflow, version } };
   return take(task, 'released', taken, { ...changes, ...place }, []);
 }
@@ -117,9 +115,12 @@ export function claimed(task: TaskRecord, taken: Taken, node: string, slots: rea
   );
 }
 
-/** True when one more lost attempt would quarantine it: a claimer leaves such a task to the rescuer. */
+/**
+ * True when a STARTED task without a lock must not simply be run again: one more lost attempt quarantines it, or it was
+ * asked to stop. A claimer leaves it to the rescuer.
+ */
 export function isPoison(task: TaskRecord): boolean {
-  return task.losses + 1 >= RECORD_LIMITS.losses;
+  return task.losses + 1 >= RECORD_LIMITS.losses || task.cancelRequested !== undefined;
 }
 
 export interface Outcome {
@@ -161,9 +162,13 @@ export function snoozed(task: TaskRecord, taken: Taken, untilMs: number): TaskRe
   return take(task, 'snoozed', taken, changes, LEAVE_ALL);
 }
 
-/** Its node's lease ended. Free again at its old place, or quarantined after too many losses; uses no retry. */
+/**
+ * Its node's lease ended. Free again at its old place; quarantined after too many losses; over if it had been asked to
+ * stop. Uses no retry.
+ */
 export function lost(task: TaskRecord, taken: Taken): TaskRecord {
   const counted = countLoss(task, taken);
+  if (task.cancelRequested !== undefined) return cancelledAsAsked(counted, taken, task.cancelRequested.reason);
   if (counted.losses < RECORD_LIMITS.losses) {
     return take(counted, 'lost', taken, { state: 'PENDING' }, LEAVE_STARTED);
   }
@@ -189,10 +194,16 @@ export function forceReleased(task: TaskRecord, taken: Taken): TaskRecord {
 }
 
 /** Asks a running task to stop: durable, no edge. Its worker aborts the handler and settles it as CANCELLED. */
-export function cancelRequested(task: TaskRecord, taken: Taken, reason: string): TaskRecord {
+export function cancelRequested(task: TaskRecord, taken: Taken, reason: string, stopped = false): TaskRecord {
   if (task.state !== 'STARTED') throw new LeaseholdError('wrong-state', `${task.id} is not running`, { id: task.id });
   if (task.cancelRequested !== undefined) return task;
-  return { ...task, cancelRequested: { by: taken.by, atMs: taken.nowMs, reason }, updatedMs: taken.nowMs };
+  const request = { by: taken.by, atMs: taken.nowMs, reason, ...(stopped ? { stopped } : {}) };
+  return { ...task, cancelRequested: request, updatedMs: taken.nowMs };
+}
+
+/** A running task has stopped because it was asked to; the cause says whether it was meant itself, or its workflow. */
+export function cancelledAsAsked(task: TaskRecord, taken: Taken, reason: string): TaskRecord {
+  return cancelled(task, taken, reason, task.cancelRequested?.stopped === true ? 'stopped' : 'cancelled');
 }
 
 export function cancelled(

@@ -73,6 +73,14 @@ interface Part {
   readonly tail: { cont?: Mutable<Continuation> };
 }
 
+/** A step of a chain while the chain is being compiled. */
+interface Link {
+  readonly tail: Part['tail'];
+  next?: Part;
+  readonly start: number;
+  readonly startJoin: number;
+}
+
 export function compileWorkflow(id: string, source: Workflow): CompiledWorkflow {
   const compiler = new Compiler(id);
   const part = compiler.root(source);
@@ -142,18 +150,17 @@ class Compiler {
   #chain(steps: readonly Workflow[], policy: FailurePolicy, scope: Scope): Part {
     const flat = flatten(steps, policy);
     if (flat.length === 0) throw new LeaseholdError('invalid', 'a chain needs at least one step', { field: 'steps' });
-    const links: { tail: Part['tail']; next?: Part; start: number }[] = [];
+    const links: Link[] = [];
     let first: Part | undefined;
     let last: Part | undefined;
     for (const step of flat) {
-      const inner: Scope =
-        last === undefined ? scope : { ...scope, inputs: last.exit, fromGroup: last.exitIsGroup };
-      const start = this.tasks.length;
+      const inner: Scope = last === undefined ? scope : { ...scope, inputs: last.exit, fromGroup: last.exitIsGroup };
+      const [start, startJoin] = [this.tasks.length, this.joins.length];
       const part = this.#step(step, inner);
       if (part.tail.cont !== undefined) part.tail.cont.policy = policy;
       const previous = links.at(-1);
       if (previous !== undefined) previous.next = part;
-      links.push({ tail: part.tail, start });
+      links.push({ tail: part.tail, start, startJoin });
       first ??= part;
       last = part;
     }
@@ -168,8 +175,8 @@ class Compiler {
     return this.#scoped(undefined, scope, (inner) => this.#chain(step.steps, step.onFailure ?? 'stop', inner));
   }
 
-  #linkSteps(links: readonly { tail: Part['tail']; next?: Part; start: number }[]): void {
-    const end = this.tasks.length;
+  #linkSteps(links: readonly Link[]): void {
+    const [end, endJoin] = [this.tasks.length, this.joins.length];
     links.forEach((link, i) => {
       const following = links[i + 1];
       if (link.next === undefined || following === undefined || link.tail.cont === undefined) return;
@@ -177,6 +184,7 @@ class Compiler {
         entries: link.next.entries,
         ...(link.next.emptyJoins.length > 0 ? { joins: link.next.emptyJoins } : {}),
         rest: [following.start, end],
+        restJoins: [following.startJoin, endJoin],
       };
     });
   }

@@ -42,7 +42,6 @@ export function submissionOps(store: Store, workflow: Workflow, id: string, take
   const header: WorkflowRecord = {
     id,
     state: 'RUNNING',
-    phase: 'open',
     name: 'callback',
     kind: workflow.kind,
     tasks: countTasks(workflow),
@@ -69,10 +68,7 @@ function late<T extends { readonly expiresMs?: number; readonly deadlineMs?: num
 }
 
 /** Changes the arguments of the tasks with which a workflow begins. */
-export function withArgs(
-  workflow: Workflow,
-  change: (args: readonly TypedValue[]) => readonly TypedValue[],
-): Workflow {
+export function withArgs(workflow: Workflow, change: (args: readonly TypedValue[]) => readonly TypedValue[]): Workflow {
   switch (workflow.kind) {
     case 'task':
       return { kind: 'task', signature: { ...workflow.signature, args: change(workflow.signature.args) } };

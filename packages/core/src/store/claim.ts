@@ -130,7 +130,9 @@ export function inlineSuccessors(task: TaskRecord): readonly string[] {
 }
 
 function heldFrom(task: TaskRecord, revision: bigint, results: readonly OpResult[], ops: readonly Op[]): Held {
-  const reads = results.filter((_, i) => ops[i]?.kind === 'range').map((r) => (r.kind === 'range' ? r.kvs[0] : undefined));
+  const reads = results
+    .filter((_, i) => ops[i]?.kind === 'range')
+    .map((r) => (r.kind === 'range' ? r.kvs[0] : undefined));
   const payload = needsPayload(task) ? reads.at(-1) : undefined;
   const successors = (needsPayload(task) ? reads.slice(0, -1) : reads).flatMap(seen);
   return {

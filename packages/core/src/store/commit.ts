@@ -14,7 +14,16 @@
  *     sub-transaction is sent again, and `resent` tells its owner that a failed guard may be its own success.
  * C5  Nothing is concluded from a failed fence when the request was resent: the owner reads its record first.
  */
-import { KV_LIMITS, KvError, type Compare, type Kv, type Op, type OpResult, type Revision, type Txn } from '../kv/kv.js';
+import {
+  KV_LIMITS,
+  KvError,
+  type Compare,
+  type Kv,
+  type Op,
+  type OpResult,
+  type Revision,
+  type Txn,
+} from '../kv/kv.js';
 import { utf8Length } from '../model/json.js';
 
 /** What must hold for a request: a session's or leader's key. `id` groups requests; 'none' has no compares. */

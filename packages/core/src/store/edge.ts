@@ -27,10 +27,14 @@ export function edgeOps(keys: Keys, before: TaskRecord | undefined, after: TaskR
   const encoded = encodeTask(after);
   const bytes = utf8Length(encoded);
   if (bytes > RECORD_HARD_BYTES) {
-    throw new LeaseholdError('too-large', `the record of ${after.id} would have ${bytes} bytes of ${RECORD_HARD_BYTES}`, {
-      id: after.id,
-      bytes,
-    });
+    throw new LeaseholdError(
+      'too-large',
+      `the record of ${after.id} would have ${bytes} bytes of ${RECORD_HARD_BYTES}`,
+      {
+        id: after.id,
+        bytes,
+      },
+    );
   }
   const changes = changePlaces(keys, before, after, () => encodeReady(after, encoded, bytes));
   return [
@@ -42,7 +46,8 @@ export function edgeOps(keys: Keys, before: TaskRecord | undefined, after: TaskR
 
 /** Every limit a task takes a unit of while it runs. */
 export function limitsOf(task: TaskRecord): readonly LimitClaim[] {
-  const own = task.concurrency === undefined ? [] : [{ limit: `key/${task.concurrency.key}`, max: task.concurrency.max }];
+  const own =
+    task.concurrency === undefined ? [] : [{ limit: `key/${task.concurrency.key}`, max: task.concurrency.max }];
   return [...own, ...(task.workflow?.limits ?? [])];
 }
 

@@ -4,7 +4,6 @@
  * settle, rescue, cancel, expire.
  */
 import { prefixEnd, type Compare, type Op } from '../kv/kv.js';
-import { encodeRecord } from '../model/codec.js';
 import type { Chore, MemberFailure } from '../model/records.js';
 import type { TypedValue } from '../model/signature.js';
 import { isEnded } from '../model/state.js';
@@ -13,7 +12,8 @@ import { released, type Taken } from '../model/transition.js';
 import type { Seen } from './claim.js';
 import { edgeOps } from './edge.js';
 import { callbackOps } from './callbacks.js';
-import { del, modIs, put, versionIs, type Store } from './store.js';
+import { choreOp } from './submit.js';
+import { del, modIs, versionIs, type Store } from './store.js';
 
 export interface EndingContext {
   /** Needed when the record says that it has callbacks. */
@@ -60,13 +60,7 @@ function continues(task: TaskRecord, place: WorkflowPlace): boolean {
   return task.state === 'SUCCESS' || (place.cont.policy === 'ignore' && task.cause !== 'stopped');
 }
 
-function onwardOps(
-  store: Store,
-  task: TaskRecord,
-  place: WorkflowPlace,
-  taken: Taken,
-  context: EndingContext,
-): Ending {
+function onwardOps(store: Store, task: TaskRecord, place: WorkflowPlace, taken: Taken, context: EndingContext): Ending {
   const { keys } = store;
   const guard = versionIs(keys.workflow(place.id), place.version);
   const { next, up } = place.cont;
@@ -85,7 +79,7 @@ function onwardOps(
   const successors = context.successors ?? [];
   const inline = successors.length === next.entries.length && next.joins === undefined;
   if (!inline) {
-    return { compare: [guard], ops: [choreOp(store, place, { kind: 'release', index: place.index })], chore: true };
+    return { compare: [guard], ops: [choreOp(store, place.id, { kind: 'release', index: place.index })], chore: true };
   }
   const waiting = successors.filter((successor) => successor.task.state === 'WAITING');
   return {
@@ -110,10 +104,5 @@ function choreEnding(store: Store, task: TaskRecord, place: WorkflowPlace, conte
     ...(task.state === 'SUCCESS' ? {} : { failure }),
     ...(context.halted === true ? { halt: true } : {}),
   };
-  return { compare: [], ops: [choreOp(store, place, chore)], chore: true };
+  return { compare: [], ops: [choreOp(store, place.id, chore)], chore: true };
 }
-
-export function choreOp(store: Store, place: { readonly id: string }, chore: Chore): Op {
-  return put(store.keys.chore(place.id, `${chore.kind}-${String(chore.index).padStart(5, '0')}`), encodeRecord(chore));
-}
-

@@ -14,7 +14,7 @@ import { decide, type AttemptOutcome, type Decision } from '../model/outcome.js'
 import type { WorkflowRecord } from '../model/records.js';
 import type { TypedValue } from '../model/signature.js';
 import { isWorkflowEnded } from '../model/state.js';
-import type { TaskRecord } from '../model/task.js';
+import type { TaskRecord, WorkflowPlace } from '../model/task.js';
 import type { Taken } from '../model/transition.js';
 import { inlineSuccessors, seen, type Held, type Holder, type Seen } from './claim.js';
 import type { SubResult } from './commit.js';
@@ -22,13 +22,19 @@ import { edgeOps } from './edge.js';
 import { endingOps, slotOps, type Ending } from './ending.js';
 import { createdAt, del, found, get, leaseIs, modIs, put, type Store } from './store.js';
 
+/** Where a workflow's driver should look: its chores, and these joins. */
+export interface Drive {
+  readonly workflow: string;
+  readonly joins: readonly number[];
+}
+
 export type SettleResult =
   | {
       readonly kind: 'settled';
       readonly task: TaskRecord;
       readonly revision: bigint;
-      /** A workflow whose driver has something to do now. */
-      readonly drive?: string;
+      /** Its workflow's driver has something to do now: pass this to `advance`. */
+      readonly drive?: Drive;
     }
   /** The lock is gone or another's: this attempt's result counts for nothing. */
   | { readonly kind: 'superseded'; readonly task?: TaskRecord }
@@ -38,7 +44,7 @@ const MAX_DECISIONS = 50;
 
 export async function settle(store: Store, holder: Holder, held: Held, outcome: AttemptOutcome): Promise<SettleResult> {
   let current = held;
-  let halted = false;
+  let halted = isStopped(held.task);
   let resent = false;
   for (let round = 0; round < MAX_DECISIONS; round++) {
     const taken: Taken = { by: `node:${holder.node}`, nowMs: store.now() };
@@ -128,8 +134,12 @@ function settled(
 ): SettleResult {
   const count = ending.countAt === undefined ? undefined : result.results[ending.offset + ending.countAt];
   const last = count?.kind === 'range' && count.count === 0;
-  const drive = task.workflow !== undefined && (ending.chore || last) ? { drive: task.workflow.id } : {};
+  const drive = task.workflow !== undefined && (ending.chore || last) ? { drive: driveOf(task.workflow, last) } : {};
   return { kind: 'settled', task, revision: result.revision, ...drive };
+}
+
+function driveOf(place: WorkflowPlace, joinToo: boolean): Drive {
+  return { workflow: place.id, joins: joinToo ? [place.cont.up.join] : [] };
 }
 
 type Reconsidered = SettleResult | { readonly kind: 'again'; readonly held: Held; readonly halted: boolean };
@@ -164,8 +174,13 @@ function readPlace(task: Seen, workflow: KeyValue | undefined): { record: TaskRe
   const version = Number(workflow.version);
   return {
     record: { ...task.task, workflow: { ...place, version } },
-    halted: state === 'CANCELLING' || isWorkflowEnded(state),
+    halted: state === 'CANCELLING' || isWorkflowEnded(state) || isStopped(task.task),
   };
+}
+
+/** Its workflow asked it to stop: a success that comes all the same counts, but nothing follows it. */
+function isStopped(task: TaskRecord): boolean {
+  return task.cancelRequested?.stopped === true;
 }
 
 function isMine(lock: KeyValue | undefined, holder: Holder, held: Held): boolean {
@@ -177,7 +192,7 @@ function isMyEnding(task: TaskRecord, holder: Holder, held: Held): boolean {
 }
 
 function ownEnding(task: Seen): SettleResult {
-  const drive = task.task.workflow === undefined ? {} : { drive: task.task.workflow.id };
+  const drive = task.task.workflow === undefined ? {} : { drive: driveOf(task.task.workflow, true) };
   return { kind: 'settled', task: task.task, revision: task.revision, ...drive };
 }
 

@@ -47,7 +47,11 @@ export const get = (key: string): Op => ({ kind: 'range', key });
 export const absent = (key: string): Compare => ({ key, target: 'create', value: 0n });
 export const modIs = (key: string, revision: bigint): Compare => ({ key, target: 'mod', value: revision });
 export const createdAt = (key: string, revision: bigint): Compare => ({ key, target: 'create', value: revision });
-export const versionIs = (key: string, version: number): Compare => ({ key, target: 'version', value: BigInt(version) });
+export const versionIs = (key: string, version: number): Compare => ({
+  key,
+  target: 'version',
+  value: BigInt(version),
+});
 export const leaseIs = (key: string, lease: bigint): Compare => ({ key, target: 'lease', value: lease });
 
 /** The single key that a `get` in a branch found. */

@@ -6,16 +6,22 @@
  * Submission is idempotent by id: create revision is 0, and the failure branch reads what is there.
  */
 import type { Compare, Op } from '../kv/kv.js';
-import { decodeTask, encodePayload, encodeRecord, decodeRecord } from '../model/codec.js';
+import { encodePayload, encodeRecord, decodeRecord } from '../model/codec.js';
 import { LeaseholdError } from '../model/errors.js';
 import { utf8Length } from '../model/json.js';
 import { shardOf } from '../model/order.js';
-import type { Actor, WorkflowRecord } from '../model/records.js';
+import type { Actor, Chore, WorkflowRecord } from '../model/records.js';
 import type { Workflow } from '../model/signature.js';
 import { submitted } from '../model/submission.js';
 import type { InputSource, TaskRecord, WorkflowPlace } from '../model/task.js';
 import type { Taken } from '../model/transition.js';
-import { normalizeSignature, type ResolvedSignature, type SignatureDefaults } from '../model/validate.js';
+import {
+  mapSignatures,
+  normalizeSignature,
+  normalizeWorkflow,
+  type ResolvedSignature,
+  type SignatureDefaults,
+} from '../model/validate.js';
 import { compileWorkflow, countTasks, type CompiledTask, type CompiledWorkflow } from '../model/workflow.js';
 import { NO_FENCE, type Fence, type SubTxn } from './commit.js';
 import { edgeOps } from './edge.js';
@@ -108,9 +114,7 @@ export async function submitWorkflow(
   const resolved = resolveWorkflow(workflow, options.defaults ?? {}, taken.nowMs);
   const header = workflowHeader(id, resolved, taken, options);
   const small = smallWorkflow(store, header, resolved, taken);
-  return small === undefined
-    ? submitStaged(store, header, resolved, options)
-    : submitSmall(store, id, small, options);
+  return small === undefined ? submitStaged(store, header, resolved, options) : submitSmall(store, id, small, options);
 }
 
 async function submitSmall(store: Store, id: string, ops: readonly Op[], options: SubmitOptions): Promise<Submitted> {
@@ -146,15 +150,23 @@ async function submitStaged(
   const guard = createdAt(stagedKey, stagedRevision);
   await Promise.all(
     parts.map(async (part, n) => {
-      const result = await answered(store, NO_FENCE, options, { compare: [guard], success: [put(keys.graph(header.id, n), part)] });
+      const result = await answered(store, NO_FENCE, options, {
+        compare: [guard],
+        success: [put(keys.graph(header.id, n), part)],
+      });
       if (!result.succeeded) throw lostStaging(header.id);
     }),
   );
   const seal = await answered(store, NO_FENCE, options, {
-    compare: [guard, absent(keys.workflow(header.id)), ...parts.map((_, n): Compare => presentPart(store, header.id, n))],
+    compare: [
+      guard,
+      absent(keys.workflow(header.id)),
+      ...parts.map((_, n): Compare => presentPart(store, header.id, n)),
+    ],
     success: [
       del(stagedKey),
-      put(keys.workflow(header.id), encodeRecord({ ...header, phase: 'unfolding', parts: parts.length })),
+      put(keys.workflow(header.id), encodeRecord({ ...header, parts: parts.length })),
+      choreOp(store, header.id, { kind: 'unfold' }),
     ],
     failure: [get(keys.workflow(header.id))],
   });
@@ -196,7 +208,6 @@ function workflowHeader(
   return {
     id,
     state: 'RUNNING',
-    phase: 'open',
     name: options.name ?? describe(workflow),
     kind: workflow.kind,
     tasks: countTasks(workflow),
@@ -232,33 +243,23 @@ function taskNames(workflow: Workflow): readonly string[] {
   }
 }
 
-/** Every signature checked and filled in, so that unfolding later cannot fail. */
+/** Every signature checked and filled in, so that unfolding later cannot fail. @throws LeaseholdError with the path. */
 export function resolveWorkflow(workflow: Workflow, defaults: SignatureDefaults, nowMs: number): Workflow {
-  switch (workflow.kind) {
-    case 'task': {
-      const signature = normalizeSignature(workflow.signature, defaults, nowMs);
-      if (signature.unique !== undefined) {
-        throw new LeaseholdError('invalid', 'unique: a unique key belongs to a task that is submitted on its own', {
-          field: 'unique',
-        });
-      }
-      return { kind: 'task', signature };
-    }
-    case 'chain':
-      return { ...workflow, steps: workflow.steps.map((step) => resolveWorkflow(step, defaults, nowMs)) };
-    case 'group':
-      return { ...workflow, members: workflow.members.map((member) => resolveWorkflow(member, defaults, nowMs)) };
-    case 'chord':
-      return {
-        ...workflow,
-        header: workflow.header.map((member) => resolveWorkflow(member, defaults, nowMs)),
-        callback: resolveWorkflow(workflow.callback, defaults, nowMs),
-      };
-  }
+  return mapSignatures(normalizeWorkflow(workflow, defaults, nowMs), (signature, path) => {
+    if (signature.unique === undefined) return signature;
+    throw new LeaseholdError('invalid', `${path}.unique: a unique key belongs to a task that is submitted on its own`, {
+      field: `${path}.unique`,
+    });
+  });
 }
 
 /** The operations of a workflow that fits one sub-transaction; undefined when it does not. */
-export function smallWorkflow(store: Store, header: WorkflowRecord, workflow: Workflow, taken: Taken): Op[] | undefined {
+export function smallWorkflow(
+  store: Store,
+  header: WorkflowRecord,
+  workflow: Workflow,
+  taken: Taken,
+): Op[] | undefined {
   if (header.tasks > SMALL_OPS / 2) return undefined;
   const compiled = compileWorkflow(header.id, workflow);
   const [source, ...more] = sourceParts(workflow);
@@ -268,6 +269,7 @@ export function smallWorkflow(store: Store, header: WorkflowRecord, workflow: Wo
     put(store.keys.workflow(header.id), encodeRecord({ ...header, joins: compiled.joins.length })),
     put(store.keys.graph(header.id, 0), source),
     ...compiled.joins.flatMap((join) => joinOps(store, compiled, join.join)),
+    ...(compiled.emptyJoins.length > 0 ? [choreOp(store, header.id, { kind: 'start' })] : []),
     ...compiled.tasks.flatMap((task) => memberOps(store, header, task, taken, !entries.has(task.index)).ops),
   ];
   const bytes = ops.reduce((sum, op) => sum + (op.kind === 'put' ? op.key.length + utf8Length(op.value) : 64), 0);
@@ -277,8 +279,11 @@ export function smallWorkflow(store: Store, header: WorkflowRecord, workflow: Wo
 /** A join's marker and the members it awaits. */
 export function joinOps(store: Store, compiled: CompiledWorkflow, join: number): Op[] {
   const slots = compiled.joins[join]?.slots ?? 0;
+  // A join without members would look complete before its turn: it is held until what precedes it is over.
+  const held = slots === 0 && !compiled.emptyJoins.includes(join);
   return [
-    put(store.keys.barrierOpen(compiled.id, join), ''),
+    put(store.keys.join(compiled.id, join), ''),
+    ...(held ? [put(store.keys.barrier(compiled.id, join, 'hold'), '')] : []),
     ...Array.from({ length: slots }, (_, slot) => put(store.keys.barrier(compiled.id, join, slot), '')),
   ];
 }
@@ -313,7 +318,7 @@ const PART_CHARS = 300_000;
 export function sourceParts(workflow: Workflow): string[] {
   const text = encodeRecord({ source: workflow });
   const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + PART_CHARS);
     const last = text.charCodeAt(end - 1);
     if (end < text.length && last >= 0xd800 && last < 0xdc00) end--;
@@ -327,4 +332,8 @@ export function decodeSource(parts: readonly string[]): Workflow {
   return decodeRecord<{ source: Workflow }>(parts.join(''), 'workflow source').source;
 }
 
-export { decodeTask };
+/** One chore of a kind (and member) at a time: writing it again is the same chore. */
+export function choreOp(store: Store, workflowId: string, chore: Chore): Op {
+  const name = 'index' in chore ? `${chore.kind}-${String(chore.index).padStart(5, '0')}` : chore.kind;
+  return put(store.keys.chore(workflowId, name), encodeRecord(chore));
+}

@@ -1,0 +1,232 @@
+/** The library's front door for everything but running handlers. */
+import { hostname } from 'node:os';
+import { connectEtcd, type EtcdOptions } from '../kv/etcd-kv.js';
+import { prefixEnd, type Kv } from '../kv/kv.js';
+import { toWorkflow, type Part } from '../model/build.js';
+import { decodeRecord, decodeTask } from '../model/codec.js';
+import { LeaseholdError } from '../model/errors.js';
+import { isDerivedId } from '../model/ids.js';
+import type { Actor, NodeRecord, WorkflowRecord } from '../model/records.js';
+import type { Workflow } from '../model/signature.js';
+import { LIMITS } from '../model/signature.js';
+import type { TaskRecord } from '../model/task.js';
+import { checkWorkflow, type SignatureDefaults } from '../model/validate.js';
+import { createStore, type StoreOptions } from '../store/create.js';
+import { advance } from '../store/drive.js';
+import { readWorkflow } from '../store/graph.js';
+import * as operate from '../store/operate.js';
+import type { Operated, SettingsTarget } from '../store/operate.js';
+import { seen } from '../store/claim.js';
+import type { OperatorCall, Store } from '../store/store.js';
+import { submitWorkflow } from '../store/submit.js';
+import { membersAsTheyEnd, taskResults, waitForTask, waitForWorkflow, workflowResults, type Handle } from './handle.js';
+import type { WaitOptions } from './wait.js';
+
+export interface ClientOptions extends StoreOptions {
+  /** An open connection, or etcd's endpoints. */
+  readonly kv?: Kv;
+  readonly etcd?: EtcdOptions;
+  /** Who submits; appears in records. Default: the host's name. */
+  readonly name?: string;
+  readonly defaults?: SignatureDefaults;
+  /** Asked before each submission; throws to refuse it (the storage gate does). */
+  readonly admit?: () => void | Promise<void>;
+  /** Machinery's pre-publish handler: sees, and may change, everything that is submitted. */
+  readonly beforePublish?: (workflow: Workflow) => Workflow;
+}
+
+export interface SubmitCall {
+  /** Makes the submission idempotent: the same id again is the same task or workflow. */
+  readonly id?: string;
+  /** For people; workflows only. */
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  /** How long to go on trying while the store does not answer, ms. Default 30 000. */
+  readonly giveUpMs?: number;
+}
+
+export class Client {
+  readonly store: Store;
+  readonly actor: Actor;
+  readonly #options: ClientOptions;
+  readonly #ownKv: Kv | undefined;
+
+  constructor(options: ClientOptions) {
+    const own = options.kv === undefined && options.etcd !== undefined ? connectEtcd(options.etcd) : undefined;
+    const kv = options.kv ?? own;
+    if (kv === undefined)
+      throw new LeaseholdError('invalid', 'give `etcd: { endpoints }` or an open `kv`', { field: 'etcd' });
+    this.#options = options;
+    this.#ownKv = own;
+    this.store = createStore(kv, options);
+    this.actor = { kind: 'client', name: options.name ?? hostname() };
+  }
+
+  /**
+   * Submits a signature or a workflow. Acknowledged means stored: it will end.
+   * @throws LeaseholdError `invalid`, `too-large`, `unique-conflict`, `storage-full`, `unavailable`.
+   */
+  async submit(part: Part, call: SubmitCall = {}): Promise<Handle<readonly unknown[]>> {
+    const given = toWorkflow(part);
+    const workflow = this.#options.beforePublish?.(given) ?? given;
+    checkWorkflow(workflow, { ...LIMITS, ...this.store.limits });
+    const id = call.id ?? (workflow.kind === 'task' ? workflow.signature.id : undefined);
+    if (id !== undefined && isDerivedId(id)) {
+      throw new LeaseholdError('invalid', `id: "${id}" has the form of a workflow member's; choose one without a dot`, {
+        field: 'id',
+        value: id,
+      });
+    }
+    await this.#options.admit?.();
+    const done = await submitWorkflow(this.store, this.actor, workflow, {
+      ...call,
+      ...(id === undefined ? {} : { id }),
+      ...(this.#options.defaults === undefined ? {} : { defaults: this.#options.defaults }),
+    });
+    // Acknowledged already; who submitted a large one also unfolds it, and if it dies the leader does.
+    if (done.kind === 'workflow') await advance(this.store, this.actor, done.id);
+    return this.#handle(done.kind, done);
+  }
+
+  /** A handle on something submitted earlier, here or elsewhere. */
+  async handle(id: string): Promise<Handle<readonly unknown[]>> {
+    const { kind, revision } = await this.#find(id);
+    return this.#handle(kind, { id, revision, created: false });
+  }
+
+  #handle(
+    kind: 'task' | 'workflow',
+    { id, revision, created }: { id: string; revision: bigint; created: boolean },
+  ): Handle<readonly unknown[]> {
+    const { store } = this;
+    const result = async (options?: WaitOptions): Promise<readonly unknown[]> =>
+      kind === 'task'
+        ? taskResults(store, await waitForTask(store, id, options))
+        : workflowResults(store, await waitForWorkflow(store, id, options));
+    return { id, revision, created, result };
+  }
+
+  async get(id: string): Promise<TaskRecord | undefined> {
+    const [kv] = (await this.store.kv.range({ key: this.store.keys.task(id) })).kvs;
+    return seen(kv)[0]?.task;
+  }
+
+  async getWorkflow(id: string): Promise<WorkflowRecord | undefined> {
+    return (await readWorkflow(this.store, id))?.record;
+  }
+
+  /** Waits until a task has ended and returns its record, whatever it ended as. */
+  wait(id: string, options?: WaitOptions): Promise<TaskRecord> {
+    return waitForTask(this.store, id, options);
+  }
+
+  waitWorkflow(id: string, options?: WaitOptions): Promise<WorkflowRecord> {
+    return waitForWorkflow(this.store, id, options);
+  }
+
+  /** Members of a workflow in the order in which they end. */
+  members(id: string, options?: WaitOptions): AsyncGenerator<TaskRecord> {
+    return membersAsTheyEnd(this.store, id, options);
+  }
+
+  /** Tasks ready in a queue, in the order of each shard. */
+  pending(queue: string): AsyncGenerator<TaskRecord> {
+    return this.#indexed(this.store.keys.readyQueue(queue), (task) => task.state === 'PENDING');
+  }
+
+  /** Tasks waiting for their time, the next one first. */
+  scheduled(): AsyncGenerator<TaskRecord> {
+    return this.#indexed(this.store.keys.kind('due'), () => true);
+  }
+
+  async *#indexed(prefix: string, wanted: (task: TaskRecord) => boolean): AsyncGenerator<TaskRecord> {
+    const { kv, keys } = this.store;
+    for (let key = prefix; ;) {
+      const page = await kv.range({ key, rangeEnd: prefixEnd(prefix), limit: 100, keysOnly: true });
+      const ids = page.kvs.map((entry) => entry.key.slice(entry.key.lastIndexOf('/') + 1));
+      const records = await kv.txn({ compare: [], success: ids.map((id) => ({ kind: 'range', key: keys.task(id) })) });
+      for (const result of records.results) {
+        const [entry] = result.kind === 'range' ? result.kvs : [];
+        const task = entry === undefined ? undefined : decodeTask(entry.value);
+        if (task !== undefined && wanted(task)) yield task;
+      }
+      const last = page.kvs.at(-1);
+      if (!page.more || last === undefined) return;
+      key = `${last.key}\0`;
+    }
+  }
+
+  /** Live nodes and what they serve. */
+  async nodes(): Promise<readonly NodeRecord[]> {
+    const prefix = this.store.keys.kind('nodes');
+    const { kvs } = await this.store.kv.range({ key: prefix, rangeEnd: prefixEnd(prefix) });
+    return kvs.map((kv) => decodeRecord<NodeRecord>(kv.value, 'node'));
+  }
+
+  /** Cancels a task or a whole workflow. @throws LeaseholdError `not-found`, `wrong-state`. */
+  async cancel(id: string, options: { readonly reason?: string; readonly force?: boolean } = {}): Promise<Operated> {
+    const { kind } = await this.#find(id);
+    const call = this.call(options.reason);
+    return this.#drive(
+      kind === 'task'
+        ? await operate.cancelTask(this.store, call, id, options)
+        : await operate.cancelWorkflow(this.store, call, id),
+    );
+  }
+
+  /** Runs an ended task again, or what failed of a workflow. @throws LeaseholdError `not-found`, `wrong-state`, `unique-conflict`. */
+  async retry(id: string, options: { readonly reason?: string; readonly from?: number } = {}): Promise<Operated> {
+    const { kind } = await this.#find(id);
+    const call = this.call(options.reason);
+    return this.#drive(
+      kind === 'task'
+        ? await operate.retryTask(this.store, call, id)
+        : await operate.retryWorkflow(this.store, call, id, options),
+    );
+  }
+
+  pause(target: SettingsTarget, reason?: string): Promise<Operated> {
+    return operate.pause(this.store, this.call(reason), target);
+  }
+
+  resume(target: SettingsTarget): Promise<Operated> {
+    return operate.resume(this.store, this.call(), target);
+  }
+
+  /** An operator's act under a new operation id. */
+  call(reason?: string): OperatorCall {
+    const id = this.store.newId();
+    return { actor: this.actor, operationId: id, ...(reason === undefined ? {} : { reason }) };
+  }
+
+  /** Ends the committer, and the connection if this client opened it. */
+  async close(): Promise<void> {
+    this.store.committer.close();
+    await this.#ownKv?.close();
+  }
+
+  async #drive(operated: Operated): Promise<Operated> {
+    if (operated.drive !== undefined) await advance(this.store, this.actor, operated.drive);
+    return operated;
+  }
+
+  async #find(id: string): Promise<{ kind: 'task' | 'workflow'; revision: bigint }> {
+    const { kv, keys } = this.store;
+    const answer = await kv.txn({
+      compare: [],
+      success: [
+        { kind: 'range', key: keys.task(id) },
+        { kind: 'range', key: keys.workflow(id) },
+      ],
+    });
+    const [task, workflow] = answer.results.map((result) => (result.kind === 'range' ? result.kvs[0] : undefined));
+    if (task !== undefined) return { kind: 'task', revision: task.modRevision };
+    if (workflow !== undefined) return { kind: 'workflow', revision: workflow.modRevision };
+    throw new LeaseholdError('not-found', `there is no task or workflow ${id}`, { id });
+  }
+}
+
+/** Connects a client. Lazy: the first call opens the connection. @throws LeaseholdError `invalid`. */
+export function connect(options: ClientOptions): Client {
+  return new Client(options);
+}

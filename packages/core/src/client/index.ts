@@ -1,0 +1,3 @@
+export * from './client.js';
+export * from './handle.js';
+export * from './wait.js';

@@ -1,0 +1,78 @@
+/** Waiting for one key by a narrow watch: read, then watch from there; nothing is polled. */
+import type { Kv, KeyValue, Revision } from '../kv/kv.js';
+import { LeaseholdError } from '../model/errors.js';
+
+export interface WaitOptions {
+  /** Give up after so many ms with code `timeout`. The task goes on. Default: wait for ever. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Resolves with the first value of the key that `wanted` accepts, the present one included. Survives connection loss and
+ * compaction by reading again.
+ * @throws LeaseholdError `timeout`; the signal's reason when aborted.
+ */
+export function waitForKey<T>(
+  kv: Kv,
+  key: string,
+  wanted: (kv: KeyValue | undefined, revision: Revision) => T | undefined,
+  options: WaitOptions = {},
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let ended = false;
+    let close: () => void = () => undefined;
+    const finish = (act: () => void): void => {
+      if (ended) return;
+      ended = true;
+      clearTimeout(timer);
+      options.signal?.removeEventListener('abort', onAbort);
+      close();
+      act();
+    };
+    const onAbort = (): void => finish(() => reject(options.signal?.reason as Error));
+    const timer =
+      options.timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => finish(() => reject(timedOut(key, options.timeoutMs ?? 0))), options.timeoutMs);
+    if (options.signal?.aborted === true) return onAbort();
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    const offer = (found: KeyValue | undefined, revision: Revision): boolean => {
+      try {
+        const value = wanted(found, revision);
+        if (value !== undefined) finish(() => resolve(value));
+      } catch (error) {
+        finish(() => reject(error as Error));
+      }
+      return ended;
+    };
+    let failures = 0;
+    const read = async (): Promise<void> => {
+      if (ended) return;
+      try {
+        const answer = await kv.range({ key });
+        failures = 0;
+        if (!ended && !offer(answer.kvs[0], answer.revision)) watchFrom(answer.revision + 1n);
+      } catch {
+        readLater();
+      }
+    };
+    // The store is away: reading again at once would only make it worse.
+    const readLater = (): void => void setTimeout(() => void read(), Math.min(2_000, 50 * 2 ** failures++));
+    const watchFrom = (startRevision: Revision): void => {
+      const handle = kv.watch({ key, startRevision }, (message) => {
+        if (message.kind === 'events') {
+          const last = message.events.at(-1);
+          if (last !== undefined) offer(last.type === 'put' ? last.kv : undefined, message.revision);
+        } else if (message.kind !== 'progress') readLater();
+      });
+      close = () => handle.close();
+      if (ended) handle.close();
+    };
+    void read();
+  });
+}
+
+function timedOut(key: string, timeoutMs: number): LeaseholdError {
+  return new LeaseholdError('timeout', `no result within ${timeoutMs} ms; the task goes on`, { key, timeoutMs });
+}

@@ -1,0 +1,256 @@
+/** The chores of a workflow: one function each. D1: the chore goes with, or after, what it stands for. */
+import type { Op } from '../kv/kv.js';
+import { encodeRecord } from '../model/codec.js';
+import { planReopen, startable, type States } from '../model/reopen.js';
+import type { Chore, MemberFailure, SlotFailure, WorkflowRecord } from '../model/records.js';
+import { isEnded, isWorkflowEnded, type TaskState } from '../model/state.js';
+import { retriedByOperator } from '../model/transition.js';
+import type { TaskRecord } from '../model/task.js';
+import type { CompiledTask } from '../model/workflow.js';
+import { chunks, step, type DriveContext, type SeenChore } from './drive.js';
+import { dropRest, readByIndex, releaseMembers, stopRange } from './drive-members.js';
+import { edgeOps } from './edge.js';
+import { readMembers } from './graph.js';
+import { choreOp, joinOps, memberOps } from './submit.js';
+import { absent, del, modIs, put, versionIs } from './store.js';
+
+export async function applyChore(context: DriveContext, seen: SeenChore): Promise<void> {
+  const { chore } = seen;
+  switch (chore.kind) {
+    case 'ended':
+      return afterEnd(context, seen, chore);
+    case 'release':
+      return afterRelease(context, seen, chore.index);
+    case 'unfold':
+      return unfold(context, seen);
+    case 'start':
+      return start(context, seen);
+    case 'cancel':
+      return cancelAll(context, seen, chore.reason);
+    case 'reopen':
+      return reopen(context, seen, chore);
+  }
+}
+
+/** The chore is done: it is deleted unless it was written again meanwhile. */
+async function finish(context: DriveContext, { key, revision }: SeenChore, ops: readonly Op[] = []): Promise<boolean> {
+  return step(context, [modIs(key, revision)], [del(key), ...ops]);
+}
+
+export function isHalting({ workflow: { record } }: DriveContext): boolean {
+  return record.state === 'CANCELLING' || isWorkflowEnded(record.state);
+}
+
+/** A member ended without success: its chain stops, and the join that its chain reports to hears of it. */
+async function afterEnd(
+  context: DriveContext,
+  seen: SeenChore,
+  chore: Extract<Chore, { kind: 'ended' }>,
+): Promise<void> {
+  const task = context.graph.tasks[chore.index];
+  const [member] = await readByIndex(context, [chore.index]);
+  // A retry may have put it back meanwhile: then there is nothing to tell.
+  if (task === undefined || member === undefined || !isEnded(member.task.state)) {
+    await finish(context, seen);
+    return;
+  }
+  const { next } = task.cont;
+  const failure = chore.failure;
+  if (next === undefined && failure === undefined) return leaveAfterSuccess(context, seen, task);
+  const reason = failure === undefined ? 'the workflow is cancelled' : `${failure.name} did not succeed`;
+  if (next !== undefined && !(await dropRest(context, next, reason))) return;
+  const told = failure ?? { taskId: task.id, name: task.signature.name, attempt: 0, error: reason };
+  await leaveFailed(context, seen, task, told, failure === undefined || member.task.cause === 'stopped');
+}
+
+async function leaveAfterSuccess(context: DriveContext, seen: SeenChore, task: CompiledTask): Promise<void> {
+  const { up } = task.cont;
+  await finish(context, seen, [del(context.store.keys.barrier(context.graph.id, up.join, up.slot))]);
+  context.joins.add(up.join);
+}
+
+async function leaveFailed(
+  context: DriveContext,
+  seen: SeenChore,
+  task: CompiledTask,
+  failure: MemberFailure,
+  cut: boolean,
+): Promise<void> {
+  const { up } = task.cont;
+  const stops = leaveOps(context, up, { failure, cut });
+  if (stops.stop !== undefined) await stopOnce(context, up.join, stops.stop);
+  await finish(context, seen, stops.ops);
+  context.joins.add(up.join);
+}
+
+/** What leaving a join without success writes; `stop` is set when the other members are to be stopped first. */
+export function leaveOps(
+  context: DriveContext,
+  up: { readonly join: number; readonly slot: number },
+  left: SlotFailure,
+): { readonly ops: readonly Op[]; readonly stop?: string } {
+  const { keys } = context.store;
+  const { id, joins } = context.graph;
+  const policy = joins[up.join]?.policy ?? 'stop';
+  const ops: Op[] = [del(keys.barrier(id, up.join, up.slot))];
+  if (policy === 'ignore' && !left.cut) return { ops };
+  ops.push(put(keys.failure(id, up.join, up.slot), encodeRecord(left)));
+  const stop = policy === 'stop' && !left.cut;
+  return stop ? { ops, stop: `${left.failure.name} did not succeed` } : { ops };
+}
+
+/** Stops the members of a join, once per pass however many of them failed. */
+export async function stopOnce(context: DriveContext, join: number, reason: string): Promise<void> {
+  if (context.stop.has(join)) return;
+  context.stop.set(join, reason);
+  const range = context.graph.joins[join]?.range ?? [0, 0];
+  await stopRange(context, range[0], range[1], reason);
+}
+
+async function afterRelease(context: DriveContext, seen: SeenChore, index: number): Promise<void> {
+  const next = context.graph.tasks[index]?.cont.next;
+  if (next === undefined) {
+    await finish(context, seen);
+    return;
+  }
+  if (isHalting(context)) {
+    const halt: Chore = { kind: 'ended', index, halt: true };
+    await finish(context, seen, [choreOp(context.store, context.graph.id, halt)]);
+    return;
+  }
+  const guards = [modIs(seen.key, seen.revision)];
+  if (await releaseMembers(context, next.entries, next.joins ?? [], guards)) await finish(context, seen);
+}
+
+/** Writes every member of a sealed workflow as WAITING, joins first; then it may start. Idempotent: create only. */
+async function unfold(context: DriveContext, seen: SeenChore): Promise<void> {
+  const { store, graph, workflow, taken } = context;
+  const { keys } = store;
+  const guard = modIs(seen.key, seen.revision);
+  const joins = graph.joins.flatMap(({ join }) =>
+    chunks(joinOps(store, graph, join), 60).map((ops) => step(context, [guard], ops)),
+  );
+  if (!(await Promise.all(joins)).every(Boolean)) return;
+  const header: WorkflowRecord = { ...workflow.record, version: workflow.version };
+  const known = new Set<number>();
+  for await (const page of readMembers(store, graph.id, 0, graph.tasks.length)) {
+    for (const { task } of page) known.add(task.workflow?.index ?? -1);
+  }
+  const missing = graph.tasks.filter((task) => !known.has(task.index));
+  const written = await Promise.all(
+    missing.map((task) =>
+      step(context, [guard, absent(keys.task(task.id))], memberOps(store, header, task, taken, true).ops),
+    ),
+  );
+  if (!written.every(Boolean)) return;
+  await finish(context, seen, [choreOp(store, graph.id, { kind: 'start' })]);
+}
+
+/** Releases every waiting member whose predecessor is complete: after unfolding and after reopening. */
+async function start(context: DriveContext, seen: SeenChore): Promise<void> {
+  const { graph } = context;
+  const states = await readStates(context);
+  const guards = [modIs(seen.key, seen.revision)];
+  if (isHalting(context)) {
+    const everything = { rest: [0, graph.tasks.length], restJoins: [1, graph.joins.length] } as const;
+    if (await dropRest(context, everything, 'the workflow is cancelled')) {
+      await finish(context, seen);
+      await endHalted(context);
+    }
+    return;
+  }
+  const ready = startable(graph, states);
+  for (const chunk of chunks(ready, 1_000)) if (!(await releaseMembers(context, chunk, [], guards))) return;
+  if (!(await finish(context, seen))) return;
+  // Joins without members at the start are complete now, and a reopened one may have nothing left to await.
+  for (const { join } of graph.joins) context.joins.add(join);
+}
+
+/** Nothing of it ever ran: the root has nobody left to wait for. */
+async function endHalted({ store, graph, workflow, ...rest }: DriveContext): Promise<void> {
+  const { keys } = store;
+  const guard = versionIs(keys.workflow(graph.id), workflow.version);
+  const context = { store, graph, workflow, ...rest };
+  const slots = graph.joins[0]?.slots ?? 0;
+  const ops = Array.from({ length: slots }, (_, slot) => del(keys.barrier(graph.id, 0, slot)));
+  await step(context, [guard], [put(keys.join(graph.id, 0), ''), ...ops]);
+  context.joins.add(0);
+}
+
+async function cancelAll(context: DriveContext, seen: SeenChore, reason: string): Promise<void> {
+  const { graph } = context;
+  await stopRange(context, 0, graph.tasks.length, reason);
+  await finish(context, seen);
+}
+
+async function reopen(
+  context: DriveContext,
+  seen: SeenChore,
+  chore: Extract<Chore, { kind: 'reopen' }>,
+): Promise<void> {
+  const { store, graph, workflow, taken } = context;
+  const { keys } = store;
+  const guard = modIs(seen.key, seen.revision);
+  const selection = {
+    ...(chore.only === undefined ? {} : { only: chore.only }),
+    ...(chore.from === undefined ? {} : { from: chore.from }),
+  };
+  const again = await reopenedAlready(context);
+  const plan = planReopen(graph, await readStates(context, again), selection);
+  const opened = plan.joins.map(({ join, slots, held }) =>
+    step(
+      context,
+      [guard],
+      [
+        put(keys.join(graph.id, join), ''),
+        ...(held ? [put(keys.barrier(graph.id, join, 'hold'), '')] : []),
+        ...slots.flatMap((slot): Op[] => [
+          put(keys.barrier(graph.id, join, slot), ''),
+          del(keys.failure(graph.id, join, slot)),
+        ]),
+      ],
+    ),
+  );
+  if (!(await Promise.all(opened)).every(Boolean)) return;
+  for (const chunk of chunks([...plan.tasks], 200)) {
+    const members = (await readByIndex(context, chunk)).filter(({ task }) => isEnded(task.state));
+    const back = members.map(({ task, revision }) => {
+      const options = { waiting: true, generation: workflow.record.generation, version: workflow.version };
+      const next = retriedByOperator(task, { ...taken, by: chore.by }, options);
+      return step(context, [guard, modIs(keys.task(task.id), revision)], edgeOps(keys, task, next));
+    });
+    if (!(await Promise.all(back)).every(Boolean)) return;
+  }
+  await finish(context, seen, [choreOp(store, graph.id, { kind: 'start' })]);
+}
+
+/** Members that this reopening has put back before a crash: for the plan they are still what they were, failed. */
+async function reopenedAlready(context: DriveContext): Promise<ReadonlySet<number>> {
+  const { store, graph, workflow } = context;
+  const again = new Set<number>();
+  for await (const page of readMembers(store, graph.id, 0, graph.tasks.length)) {
+    for (const { task } of page) {
+      if (task.state === 'WAITING' && task.workflow?.generation === workflow.record.generation) {
+        again.add(task.workflow.index);
+      }
+    }
+  }
+  return again;
+}
+
+/** For a plan a member that was cancelled itself has failed; CANCELLED stands for one that its workflow stopped. */
+function stateForPlan(task: TaskRecord): TaskState {
+  return task.state === 'CANCELLED' && task.cause !== 'stopped' ? 'FAILURE' : task.state;
+}
+
+async function readStates(context: DriveContext, asFailed?: ReadonlySet<number>): Promise<States> {
+  const { store, graph } = context;
+  const states: (TaskState | undefined)[] = graph.tasks.map(() => undefined);
+  for await (const page of readMembers(store, graph.id, 0, graph.tasks.length)) {
+    for (const { task } of page) {
+      const index = task.workflow?.index ?? -1;
+      if (index >= 0) states[index] = asFailed?.has(index) === true ? 'CANCELLED' : stateForPlan(task);
+    }
+  }
+  return states;
+}

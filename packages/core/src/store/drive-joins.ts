@@ -1,0 +1,168 @@
+/** Completion of a join: the release of what follows, the news to the join around it, or the end of the workflow. */
+import { prefixEnd, type Compare, type KeyValue, type Op } from '../kv/kv.js';
+import { decodeRecord, encodeRecord } from '../model/codec.js';
+import type { MemberFailure, SlotFailure, WorkflowRecord } from '../model/records.js';
+import type { TypedValue } from '../model/signature.js';
+import type { Continuation } from '../model/task.js';
+import type { CompiledJoin } from '../model/workflow.js';
+import { submissionOps, withArgs } from './callbacks.js';
+import { step, type DriveContext } from './drive.js';
+import { isHalting, leaveOps, stopOnce } from './drive-chores.js';
+import { dropRest, releaseMembers } from './drive-members.js';
+import { del, modIs, put, versionIs } from './store.js';
+
+export type Completion = 'done' | 'not-yet' | 'again';
+
+interface JoinState {
+  readonly marker: KeyValue;
+  readonly failures: readonly SlotFailure[];
+  readonly failureCount: number;
+}
+
+/** Failures that an error callback gets at most; the rest is counted. */
+const TOLD_FAILURES = 100;
+
+export async function completeJoin(context: DriveContext, join: number): Promise<Completion> {
+  const compiled = context.graph.joins[join];
+  if (compiled === undefined) return 'done';
+  const state = await readJoin(context, join);
+  if (state === undefined) return 'not-yet';
+  if (compiled.cont === undefined) return endWorkflow(context, state);
+  // A mark under `ignore` is only there for a member that was cut off.
+  const failed = state.failureCount > 0;
+  return failed || (isHalting(context) && compiled.cont.next !== undefined)
+    ? failJoin(context, compiled, compiled.cont, state)
+    : passJoin(context, compiled, compiled.cont, state);
+}
+
+/** Undefined while members are awaited, or when the join was completed before. */
+async function readJoin({ store: { kv, keys }, graph }: DriveContext, join: number): Promise<JoinState | undefined> {
+  const barrier = keys.barrierOf(graph.id, join);
+  const failures = keys.failuresOf(graph.id, join);
+  const answer = await kv.txn({
+    compare: [],
+    success: [
+      { kind: 'range', key: keys.join(graph.id, join) },
+      { kind: 'range', key: barrier, rangeEnd: prefixEnd(barrier), countOnly: true },
+      { kind: 'range', key: failures, rangeEnd: prefixEnd(failures), limit: TOLD_FAILURES },
+    ],
+  });
+  const [markers, members, failed] = answer.results;
+  if (markers?.kind !== 'range' || members?.kind !== 'range' || failed?.kind !== 'range') return undefined;
+  const [marker] = markers.kvs;
+  if (marker === undefined || members.count > 0) return undefined;
+  return {
+    marker,
+    failures: failed.kvs.map((kv) => decodeRecord<SlotFailure>(kv.value, 'failure')),
+    failureCount: failed.count,
+  };
+}
+
+/** The join is empty, not completed by anybody else, and the workflow is the one that was read (D2, D3). */
+function guards(context: DriveContext, join: number, state: JoinState): Compare[] {
+  const { store, graph, workflow } = context;
+  const barrier = store.keys.barrierOf(graph.id, join);
+  return [
+    modIs(state.marker.key, state.marker.modRevision),
+    { key: barrier, rangeEnd: prefixEnd(barrier), target: 'create', value: 0n },
+    versionIs(store.keys.workflow(graph.id), workflow.version),
+  ];
+}
+
+async function passJoin(
+  context: DriveContext,
+  join: CompiledJoin,
+  cont: Continuation,
+  state: JoinState,
+  callback: readonly Op[] = [],
+): Promise<Completion> {
+  const guard = guards(context, join.join, state);
+  if (cont.next !== undefined) {
+    if (!(await releaseMembers(context, cont.next.entries, cont.next.joins ?? [], guard))) return 'again';
+    return (await step(context, guard, [del(state.marker.key), ...callback])) ? 'done' : 'again';
+  }
+  const { keys } = context.store;
+  const ops = [del(state.marker.key), del(keys.barrier(context.graph.id, cont.up.join, cont.up.slot)), ...callback];
+  if (!(await step(context, guard, ops))) return 'again';
+  context.joins.add(cont.up.join);
+  return 'done';
+}
+
+async function failJoin(
+  context: DriveContext,
+  join: CompiledJoin,
+  cont: Continuation,
+  state: JoinState,
+): Promise<Completion> {
+  const guard = guards(context, join.join, state);
+  const told = toldFailures(state);
+  const cut = state.failures.every((one) => one.cut);
+  const callback = cut || isHalting(context) ? [] : errorCallback(context, join, told);
+  if (cont.policy === 'ignore' && !cut && !isHalting(context)) return passJoin(context, join, cont, state, callback);
+  const failure = summary(context, state);
+  if (cont.next !== undefined) {
+    const reason = `${failure.name} did not succeed`;
+    if (!(await dropRest(context, cont.next, reason))) return 'again';
+  }
+  const leave = leaveOps(context, cont.up, { failure, cut });
+  if (leave.stop !== undefined) await stopOnce(context, cont.up.join, leave.stop);
+  if (!(await step(context, guard, [del(state.marker.key), ...leave.ops, ...callback]))) return 'again';
+  context.joins.add(cont.up.join);
+  return 'done';
+}
+
+function toldFailures(state: JoinState): readonly MemberFailure[] {
+  const real = state.failures.filter((one) => !one.cut);
+  return (real.length > 0 ? real : state.failures).map((one) => one.failure);
+}
+
+/** One failure to stand for all: the first real one, and how many there were. */
+function summary(context: DriveContext, state: JoinState): MemberFailure {
+  const [first] = toldFailures(state);
+  const none = { taskId: context.graph.id, name: 'group', attempt: 0, error: 'the workflow is cancelled' };
+  const failure = first ?? none;
+  const more = state.failureCount - 1;
+  return more > 0 ? { ...failure, error: `${failure.error} (and ${more} more)`.slice(0, 320) } : failure;
+}
+
+function errorCallback(context: DriveContext, join: CompiledJoin, failures: readonly MemberFailure[]): Op[] {
+  if (join.onError === undefined) return [];
+  const { store, graph, workflow, taken } = context;
+  const value: TypedValue = {
+    type: 'json',
+    name: 'failures',
+    value: failures.map(({ taskId, name, attempt, error }) => ({ task_id: taskId, name, attempt, error })),
+  };
+  const id = `${graph.id}-e${join.join}-${workflow.record.generation}`;
+  return submissionOps(
+    store,
+    withArgs(join.onError, (args) => [value, ...args]),
+    id,
+    taken,
+    graph.id,
+  );
+}
+
+async function endWorkflow(context: DriveContext, state: JoinState): Promise<Completion> {
+  const { store, graph, workflow, taken } = context;
+  const { keys } = store;
+  const chores = keys.chores(graph.id);
+  const cancelling = workflow.record.state === 'CANCELLING';
+  const failures = toldFailures(state).slice(0, 10);
+  const ended: WorkflowRecord = {
+    ...workflow.record,
+    state: cancelling ? 'CANCELLED' : state.failureCount > 0 ? 'FAILURE' : 'SUCCESS',
+    joins: graph.joins.length,
+    version: workflow.version + 1,
+    endedMs: taken.nowMs,
+    updatedMs: taken.nowMs,
+    ...(failures.length > 0 ? { failures } : {}),
+  };
+  const noChores: Compare = { key: chores, rangeEnd: prefixEnd(chores), target: 'create', value: 0n };
+  const done = await step(
+    context,
+    [...guards(context, 0, state), noChores],
+    [del(state.marker.key), put(keys.workflow(graph.id), encodeRecord(ended))],
+  );
+  return done ? 'done' : 'again';
+}
