@@ -1,5 +1,5 @@
 /** Where benchmarks run: a fresh etcd each time, on a real disk, with fsync. */
-import { startEtcd, type RunningEtcd } from '@leasehold/etcd-local';
+import { ensureEtcd, startEtcd, type RunningEtcd } from '@leasehold/etcd-local';
 import { connectEtcd, type Kv } from '@leasehold/core/kv';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
@@ -56,4 +56,8 @@ export function machineConditions(): Conditions {
 
 export function etcdConditions(etcd: Pick<RunningEtcd, 'version' | 'members'>): Conditions {
   return { etcd: etcd.version, members: etcd.members.length, 'etcd fsync': 'on' };
+}
+
+export async function readEtcdVersion(): Promise<string> {
+  return (await ensureEtcd()).version;
 }
