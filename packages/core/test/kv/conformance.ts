@@ -768,6 +768,21 @@ export function compactionSuite(open: OpenTarget): void {
       expect(watch.messages.every((message) => message.kind === 'events')).toBe(true);
     });
 
+    test('a watch that starts at the floor gets what was put there, without what was before', async () => {
+      await write(target, put(k('a'), '1'));
+      const floor = await write(target, put(k('a'), '2'));
+      await target.kv.compact(floor);
+      const watch = record(target.kv, { ...all(target), startRevision: floor, prevKv: true });
+      await watch.until(() => watch.messages.length > 0);
+      expect(watch.events.map(({ kv, prev }) => [kv.value, prev])).toEqual([['2', undefined]]);
+    });
+
+    test('a compare over a range that is empty is a compare with an absent key', async () => {
+      const holds = async (value: bigint): Promise<boolean> =>
+        (await target.kv.txn({ compare: [{ ...all(target), target: 'version', value }], success: [] })).succeeded;
+      expect([await holds(0n), await holds(1n)]).toEqual([true, false]);
+    });
+
     test('a watch that starts just above the floor gets everything, with prev where it is kept', async () => {
       await write(target, put(k('a'), '1'));
       const floor = await write(target, put(k('a'), '2'));
