@@ -45,7 +45,7 @@ export interface Operated {
   readonly drive?: Drive;
 }
 
-interface Act {
+export interface Act {
   readonly compare: readonly Compare[];
   readonly ops: readonly Op[];
   readonly detail?: Json;
@@ -55,7 +55,7 @@ interface Act {
 const TRIES = 50;
 
 /** Reads, decides, commits; again on a race, unless the operator's sight is what counts. */
-async function act(
+export async function act(
   store: Store,
   call: OperatorCall,
   operation: string,
