@@ -42,7 +42,8 @@ export function waitForKey<T>(
         const value = wanted(found, revision);
         if (value !== undefined) finish(() => resolve(value));
       } catch (error) {
-        finish(() => reject(error as Error));
+        const reason = error instanceof Error ? error : new Error(String(error));
+        finish(() => reject(reason));
       }
       return ended;
     };

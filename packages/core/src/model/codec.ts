@@ -7,7 +7,6 @@ import type { Cause } from './cause.js';
 import { LeaseholdError } from './errors.js';
 import type { Json } from './json.js';
 import type { RetryPolicy } from './signature.js';
-import type { TaskState } from './state.js';
 import type { LockRecord, TaskPayload, TaskRecord, WorkflowPlace } from './task.js';
 
 export const LAYOUT_VERSION = 1;
@@ -94,8 +93,8 @@ export function decodeTaskObject(stored: Readonly<Record<string, Json>>): TaskRe
   const task: Record<string, unknown> = {
     id: stored['id'],
     name: stored['name'],
-    state: stored['status'] as TaskState,
-    scheduleAtMs: Date.parse(String(stored['schedule_at'])),
+    state: stored['status'],
+    scheduleAtMs: Date.parse(text(stored['schedule_at'])),
     cause: 'submitted' satisfies Cause,
     by: '',
   };
@@ -144,8 +143,8 @@ function encodePlace(place: WorkflowPlace): Stored {
     ...(policy === 'stop' ? {} : { policy }),
     ...(next === undefined ? {} : { next: next.entries, rest: next.rest }),
     ...(next?.joins === undefined ? {} : { next_joins: next.joins }),
-    ...(place.inputs === undefined ? {} : { inputs: place.inputs as Json }),
-    ...(place.limits === undefined || place.limits.length === 0 ? {} : { limits: place.limits as unknown as Json }),
+    ...(place.inputs === undefined ? {} : { inputs: place.inputs }),
+    ...(place.limits === undefined || place.limits.length === 0 ? {} : { limits: place.limits }),
   };
 }
 
@@ -157,7 +156,7 @@ function decodePlace(value: Json | undefined): WorkflowPlace {
   const inputs = stored['inputs'] as WorkflowPlace['inputs'];
   const limits = stored['limits'] as WorkflowPlace['limits'];
   return {
-    id: String(stored['id']),
+    id: text(stored['id']),
     index: Number(stored['index']),
     version: Number(stored['version']),
     generation: Number(stored['generation']),
@@ -183,9 +182,9 @@ export function encodeLock(lock: LockRecord): string {
   return JSON.stringify({ node: lock.node, attempt: lock.attempt, since_ms: lock.sinceMs });
 }
 
-export function decodeLock(text: string): LockRecord {
-  const stored = parseObject(text, 'lock');
-  return { node: String(stored['node']), attempt: Number(stored['attempt']), sinceMs: Number(stored['since_ms']) };
+export function decodeLock(json: string): LockRecord {
+  const stored = parseObject(json, 'lock');
+  return { node: text(stored['node']), attempt: Number(stored['attempt']), sinceMs: Number(stored['since_ms']) };
 }
 
 export function encodePayload(payload: TaskPayload): string {
@@ -206,7 +205,7 @@ export function encodeRecord(record: object): string {
 
 export function decodeRecord<T>(text: string, what: string): T {
   const { v: _v, ...rest } = parseObject(text, what);
-  return camel(rest as Json) as unknown as T;
+  return camel(rest) as unknown as T;
 }
 
 /** Fields whose content belongs to users: never renamed. */
@@ -239,6 +238,10 @@ function rename(value: Json, name: (key: string) => string): Json {
     out[renamed] = OPAQUE.has(renamed) ? item : rename(item, name);
   }
   return out;
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function parseObject(text: string, what: string): Record<string, Json> {

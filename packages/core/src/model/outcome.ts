@@ -116,7 +116,7 @@ function thrownType(thrown: unknown): string {
 function thrownText(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   if (thrown === undefined) return 'the handler threw undefined';
-  return safeText(() => JSON.stringify(thrown) ?? String(thrown));
+  return safeText(() => JSON.stringify(thrown) ?? typeof thrown);
 }
 
 /** Getters and toString of foreign objects may throw. */

@@ -7,7 +7,7 @@ import { isEnded, isWorkflowEnded, type TaskState } from '../model/state.js';
 import { retriedByOperator } from '../model/transition.js';
 import type { TaskRecord } from '../model/task.js';
 import type { CompiledTask } from '../model/workflow.js';
-import { chunks, step, type DriveContext, type SeenChore } from './drive.js';
+import { chunks, step, type DriveContext, type SeenChore } from './drive-context.js';
 import { dropRest, readByIndex, releaseMembers, stopRange } from './drive-members.js';
 import { edgeOps } from './edge.js';
 import { readMembers } from './graph.js';

@@ -6,7 +6,7 @@ import type { TypedValue } from '../model/signature.js';
 import type { Continuation } from '../model/task.js';
 import type { CompiledJoin } from '../model/workflow.js';
 import { submissionOps, withArgs } from './callbacks.js';
-import { step, type DriveContext } from './drive.js';
+import { step, type DriveContext } from './drive-context.js';
 import { isHalting, leaveOps, stopOnce } from './drive-chores.js';
 import { dropRest, releaseMembers } from './drive-members.js';
 import { del, modIs, put, versionIs } from './store.js';

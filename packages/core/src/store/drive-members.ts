@@ -8,7 +8,7 @@ import type { Continuation, TaskPayload, TaskRecord } from '../model/task.js';
 import { cancelled, cancelRequested, released } from '../model/transition.js';
 import type { Seen } from './claim.js';
 import { seen } from './claim.js';
-import { chunks, step, type DriveContext } from './drive.js';
+import { chunks, step, type DriveContext } from './drive-context.js';
 import { edgeOps } from './edge.js';
 import { endingOps } from './ending.js';
 import { readMembers } from './graph.js';

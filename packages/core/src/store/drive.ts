@@ -8,37 +8,17 @@
  * D3  Nothing is released under a version of the workflow record that is not the current one.
  * D4  A WAITING member is ended only when what it waits for is over without success (W1), so the workflow ends last.
  */
-import { prefixEnd, type Compare, type Op } from '../kv/kv.js';
+import { prefixEnd } from '../kv/kv.js';
 import { decodeRecord } from '../model/codec.js';
 import type { Actor, Chore } from '../model/records.js';
 import { isWorkflowEnded } from '../model/state.js';
-import type { CompiledWorkflow } from '../model/workflow.js';
 import { NO_FENCE, type Fence } from './commit.js';
+import { chunks, type DriveContext, type SeenChore } from './drive-context.js';
 import { applyChore } from './drive-chores.js';
 import { completeJoin } from './drive-joins.js';
-import { readGraph, readWorkflow, type SeenWorkflow } from './graph.js';
+import { readGraph, readWorkflow } from './graph.js';
 import type { Drive } from './settle.js';
 import { takenBy, type Store } from './store.js';
-import type { Taken } from '../model/transition.js';
-
-/** What every step of the driver works on. */
-export interface DriveContext {
-  readonly store: Store;
-  readonly fence: Fence;
-  readonly taken: Taken;
-  readonly graph: CompiledWorkflow;
-  readonly workflow: SeenWorkflow;
-  /** Joins to be looked at: they may be complete. */
-  readonly joins: Set<number>;
-  /** Joins whose remaining members are to be stopped, once for all failures of this pass. */
-  readonly stop: Map<number, string>;
-}
-
-export interface SeenChore {
-  readonly key: string;
-  readonly revision: bigint;
-  readonly chore: Chore;
-}
 
 interface Running {
   done: Promise<void>;
@@ -135,20 +115,4 @@ async function readChores(store: Store, id: string): Promise<readonly SeenChore[
     revision: kv.modRevision,
     chore: decodeRecord<Chore>(kv.value, 'chore'),
   }));
-}
-
-export function chunks<T>(items: readonly T[], size: number): T[][] {
-  const out: T[][] = [];
-  for (let at = 0; at < items.length; at += size) out.push(items.slice(at, at + size));
-  return out;
-}
-
-/** Commits one step; false when a guard did not hold (somebody else was there first, or something changed). */
-export async function step(
-  context: DriveContext,
-  compare: readonly Compare[],
-  success: readonly Op[],
-): Promise<boolean> {
-  const result = await context.store.committer.submit(context.fence, { compare, success });
-  return result.kind === 'answered' && (result.succeeded || result.resent);
 }
