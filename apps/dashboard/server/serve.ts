@@ -1,0 +1,88 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import nextModule from 'next';
+import { apiPrefix, isApi } from './base-path.js';
+
+/** What answers `/api/`, and the live socket on the same server. */
+export interface ApiSide {
+  /** Called before the server listens: hangs the socket on it. */
+  attach(server: Server): void;
+  handle(request: IncomingMessage, response: ServerResponse): void | Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly basePath: string;
+  readonly dev: boolean;
+}
+
+export interface Running {
+  readonly url: string;
+  /** Idempotent. Ends open requests and sockets, and frees the port. */
+  close(): Promise<void>;
+}
+
+/** Said with every answer, page, asset or data; the page's CSP is made in `src/proxy.ts`, which knows the nonce. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+};
+
+/** At run time the import is the function itself; its types describe it for CommonJS, where it is `default`. */
+const next = nextModule as unknown as typeof nextModule.default;
+
+/** The folder of the app, from `server/` and from `dist/` alike: the working directory does not matter. */
+const APP_DIR = fileURLToPath(new URL('..', import.meta.url));
+
+/** One port for pages, API and socket. */
+export async function serve(api: ApiSide, options: ServeOptions): Promise<Running> {
+  const { port, host, basePath, dev } = options;
+  const server = createServer();
+  // Next writes to the terminal as it starts; `quiet` keeps errors and drops the rest.
+  const pages = next({ dev, dir: APP_DIR, hostname: host, port, quiet: !dev, httpServer: server });
+  await pages.prepare();
+  const page = pages.getRequestHandler();
+  const prefix = apiPrefix(basePath);
+  server.on('request', (request, response) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const answer = isApi(request.url ?? '/', prefix) ? api.handle(request, response) : page(request, response);
+    Promise.resolve(answer).catch((error: unknown) => fail(response, error));
+  });
+  api.attach(server);
+  await listen(server, port, host);
+  const address = server.address();
+  const actual = typeof address === 'object' && address !== null ? address.port : port;
+  const close = once(async () => {
+    await api.close();
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await pages.close();
+  });
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}${basePath}`, close };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function fail(response: ServerResponse, error: unknown): void {
+  console.error(error);
+  if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+  response.end('The server failed to answer this request.\n');
+}
+
+function once(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= run());
+}

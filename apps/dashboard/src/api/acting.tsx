@@ -1,0 +1,144 @@
+'use client';
+/**
+ * Acting safely.
+ *
+ * A1  What was acted on is faded, and ignores the pointer, until the page has seen the revision of the reply.
+ * A2  When the board is older than 30 s, an action asks again, saying how old.
+ * A3  A refusal is told in the words of whoever refused; a conflict says that nothing was done.
+ */
+import { compareDecimal, type Done } from '@leasehold/wire';
+import { newId } from '@leasehold/core/model';
+import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
+import { useT, type Translate } from '../i18n';
+import { useHealth, useLink } from '../live/hooks';
+import { useTime } from '../time';
+import { Button } from '../ui/button';
+import { Dialog } from '../ui/dialog';
+import { useNotify, type Notice } from '../ui/toast';
+import { ApiError } from './call';
+
+export interface Action {
+  /** Ids of the rows it changes. */
+  readonly ids: readonly string[];
+  readonly run: () => Promise<Done>;
+  readonly said: (done: Done) => Omit<Notice, 'kind'>;
+  readonly after?: (done: Done) => void;
+}
+
+interface Acting {
+  /** Resolves to false when it was refused or not confirmed. */
+  act(action: Action): Promise<boolean>;
+  /** The revision that must be seen before the row counts as current; empty: in flight. */
+  awaited(id: string): string | undefined;
+}
+
+const ActingContext = createContext<Acting | null>(null);
+
+/** The id of one operation, also of what it makes. Works on plain http too. */
+export function newOperationId(): string {
+  return newId(Date.now(), (count) => crypto.getRandomValues(new Uint8Array(count)));
+}
+
+const TITLES = {
+  conflict: 'problem.conflict',
+  'wrong-state': 'problem.wrongState',
+  'not-found': 'problem.notFound',
+  invalid: 'problem.invalid',
+  'too-large': 'problem.tooLarge',
+  'unique-conflict': 'problem.unique',
+  denied: 'problem.denied',
+  unreachable: 'problem.unreachable',
+  unavailable: 'problem.unavailable',
+  'storage-full': 'problem.storageFull',
+} as const;
+
+export function problemTitle(error: unknown, t: Translate): string {
+  const code = error instanceof ApiError ? error.code : '';
+  return t(Object.hasOwn(TITLES, code) ? TITLES[code as keyof typeof TITLES] : 'problem.other');
+}
+
+export function problemText(error: unknown, t: Translate): string {
+  if (error instanceof ApiError && error.code === 'unreachable') return t('problem.unreachableText');
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function ActingProvider({ children }: { children: ReactNode }) {
+  const t = useT();
+  const notify = useNotify();
+  const { freshness, proofAgeMs } = useHealth();
+  const [pending, setPending] = useState<ReadonlyMap<string, string>>(new Map());
+  const [asked, setAsked] = useState<{ readonly answer: (yes: boolean) => void } | null>(null);
+
+  const confirmOld = useCallback(() => new Promise<boolean>((answer) => setAsked({ answer })), []);
+  const mark = useCallback((ids: readonly string[], revision: string | null) => {
+    setPending((old) => {
+      const next = new Map(old);
+      for (const id of ids) {
+        if (revision === null) next.delete(id);
+        else next.set(id, revision);
+      }
+      return next;
+    });
+  }, []);
+
+  const act = useCallback(
+    async (action: Action): Promise<boolean> => {
+      if (freshness === 'stale' && !(await confirmOld())) return false;
+      mark(action.ids, '');
+      try {
+        const done = await action.run();
+        mark(action.ids, done.revision);
+        notify({ kind: 'done', ...action.said(done) });
+        action.after?.(done);
+        return true;
+      } catch (error) {
+        mark(action.ids, null);
+        notify({ kind: 'refused', title: problemTitle(error, t), text: problemText(error, t) });
+        return false;
+      }
+    },
+    [freshness, confirmOld, mark, notify, t],
+  );
+
+  const acting = useMemo<Acting>(() => ({ act, awaited: (id) => pending.get(id) }), [act, pending]);
+  return (
+    <ActingContext value={acting}>
+      {children}
+      <OldDataDialog open={asked !== null} ageMs={proofAgeMs} onAnswer={(yes) => (asked?.answer(yes), setAsked(null))} />
+    </ActingContext>
+  );
+}
+
+function OldDataDialog({ open, ageMs, onAnswer }: { open: boolean; ageMs: number | null; onAnswer: (yes: boolean) => void }) {
+  const t = useT();
+  const time = useTime();
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={(next) => !next && onAnswer(false)}
+      title={t('stale.title')}
+      description={t('stale.text', { age: ageMs === null ? '–' : time.span(ageMs) })}
+    >
+      <div className="flex justify-end gap-2 pt-2">
+        <Button onClick={() => onAnswer(false)}>{t('action.back')}</Button>
+        <Button kind="danger" onClick={() => onAnswer(true)}>
+          {t('stale.anyway')}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+export function useActing(): Acting {
+  const acting = useContext(ActingContext);
+  if (acting === null) throw new Error('useActing needs an ActingProvider around it');
+  return acting;
+}
+
+/** True while something was done to this row that the page has not seen yet. */
+export function useFaded(id: string): boolean {
+  const { revision } = useLink();
+  const awaited = useActing().awaited(id);
+  if (awaited === undefined) return false;
+  return awaited === '' || compareDecimal(revision, awaited) < 0;
+}

@@ -1,0 +1,23 @@
+import { API_BASE } from '@leasehold/wire';
+import { basePath } from '../base-path';
+
+/** Every address of the gateway that the page uses. Names may hold `/`, `.`, `%` and spaces: each part is encoded. */
+const at = (...parts: readonly string[]): string => [`${basePath}${API_BASE}`, ...parts.map(encodeURIComponent)].join('/');
+
+export const paths = {
+  tasks: () => at('tasks'),
+  task: (id: string) => at('tasks', id),
+  checkTask: () => at('tasks', 'check'),
+  retryTask: (id: string) => at('tasks', id, 'retry'),
+  cancelTask: (id: string) => at('tasks', id, 'cancel'),
+  workflows: () => at('workflows'),
+  workflow: (id: string) => at('workflows', id),
+  checkWorkflow: () => at('workflows', 'check'),
+  retryWorkflow: (id: string) => at('workflows', id, 'retry'),
+  cancelWorkflow: (id: string) => at('workflows', id, 'cancel'),
+  pauseQueue: (name: string) => at('queues', name, 'pause'),
+  resumeQueue: (name: string) => at('queues', name, 'resume'),
+  forceRelease: (id: string) => at('locks', id, 'force-release'),
+  handlers: () => at('handlers'),
+  cluster: () => at('cluster'),
+} as const;

@@ -1,0 +1,14 @@
+'use client';
+import { Compass } from 'lucide-react';
+import { useT } from '../i18n';
+import { LinkButton } from '../ui/button';
+import { Empty } from '../ui/states';
+
+export default function NotFound() {
+  const t = useT();
+  return (
+    <Empty icon={Compass} title={t('page.notFound')} action={<LinkButton href="/tasks">{t('nav.tasks')}</LinkButton>}>
+      {t('page.notFoundText')}
+    </Empty>
+  );
+}

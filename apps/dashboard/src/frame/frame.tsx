@@ -1,0 +1,101 @@
+'use client';
+import { clsx } from 'clsx';
+import { Tooltip } from 'radix-ui';
+import { useState, type ReactNode } from 'react';
+import { WordsProvider, useT } from '../i18n';
+import { LiveProvider, useHealth, useLink, useSummary } from '../live/hooks';
+import { ActingProvider } from '../api/acting';
+import { TimeProvider, useTime } from '../time';
+import { ToastProvider } from '../ui/toast';
+import { Palette } from './palette';
+import { PrefsProvider, usePrefs, type Prefs } from './prefs';
+import { Rail } from './rail';
+import { KeyboardSheet, useFrameKeys } from './shortcuts';
+import { TopBar } from './top-bar';
+
+export function Frame({ prefs, nonce, children }: { prefs: Prefs; nonce: string; children: ReactNode }) {
+  // Where react-style-singleton (under Radix dialogs) looks for the nonce of the style element it adds.
+  if (typeof window !== 'undefined') (window as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce;
+  return (
+    <PrefsProvider initial={prefs}>
+      <Contexts>
+        <Shell>{children}</Shell>
+      </Contexts>
+    </PrefsProvider>
+  );
+}
+
+function Contexts({ children }: { children: ReactNode }) {
+  const { language, zone } = usePrefs();
+  return (
+    <WordsProvider language={language}>
+      <TimeProvider zone={zone}>
+        <LiveProvider>
+          <Tooltip.Provider delayDuration={350}>
+            <ToastProvider>
+              <ActingProvider>{children}</ActingProvider>
+            </ToastProvider>
+          </Tooltip.Provider>
+        </LiveProvider>
+      </TimeProvider>
+    </WordsProvider>
+  );
+}
+
+/** One colour for an environment, so that nobody takes production for staging. */
+function bandClass(environment: string | undefined): string {
+  if (environment === undefined) return 'bg-line2';
+  if (/prod|live/i.test(environment)) return 'bg-failure';
+  if (/stag|test|qa/i.test(environment)) return 'bg-retry';
+  return 'bg-accent';
+}
+
+function Shell({ children }: { children: ReactNode }) {
+  const t = useT();
+  const { hello } = useLink();
+  const { freshness } = useHealth();
+  const { triage } = useSummary();
+  const [palette, setPalette] = useState(false);
+  const [sheet, setSheet] = useState(false);
+  useFrameKeys({ onPalette: () => setPalette((open) => !open), onSheet: () => setSheet(true) });
+  return (
+    <div className="grid h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[3px_46px_minmax(0,1fr)] sm:grid-cols-[52px_minmax(0,1fr)]">
+      <a href="#main" className="bg-accent text-onaccent fixed top-2 left-2 z-50 -translate-y-16 rounded px-3 py-1.5 font-semibold focus:translate-y-0">
+        {t('frame.skip')}
+      </a>
+      <div className={clsx('col-span-full', bandClass(hello?.environment))} title={hello?.environment} />
+      <Rail failing={triage?.failed ?? 0} onKeys={() => setSheet(true)} />
+      <TopBar onPalette={() => setPalette(true)} />
+      <main
+        id="main"
+        tabIndex={-1}
+        data-freshness={freshness}
+        className={clsx('relative min-h-0 min-w-0 overflow-auto outline-none max-sm:pb-14', freshness === 'stale' && 'hatched')}
+      >
+        <GapNotice />
+        {children}
+      </main>
+      <Palette open={palette} onOpenChange={setPalette} />
+      <KeyboardSheet open={sheet} onOpenChange={setSheet} />
+    </div>
+  );
+}
+
+/** After a break in the feed: what happened in between was not seen one by one, and the page says so. */
+function GapNotice() {
+  const t = useT();
+  const time = useTime();
+  const { notice } = useLink();
+  const [seen, setSeen] = useState<number | null>(null);
+  if (notice === undefined || notice.atMs === seen) return null;
+  return (
+    <p role="status" className="border-line text-retry bg-retry/8 flex items-center gap-3 border-b px-4 py-1.5 text-xs">
+      <span className="min-w-0 grow">
+        {t(`gap.${notice.kind}`, { from: notice.fromRevision, to: notice.toRevision, time: time.clock(notice.atMs) })}
+      </span>
+      <button type="button" className="font-semibold hover:underline" onClick={() => setSeen(notice.atMs)}>
+        {t('action.dismiss')}
+      </button>
+    </p>
+  );
+}

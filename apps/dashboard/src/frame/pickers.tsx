@@ -1,0 +1,143 @@
+'use client';
+import { Globe, Languages, Moon, Settings2, UserRound } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { LANGUAGES, useT, type Language } from '../i18n';
+import { buttonClass } from '../ui/button';
+import { Dialog } from '../ui/dialog';
+import { inputClass } from '../ui/field';
+import { Menu, MenuChoices, MenuLabel, MenuLine } from '../ui/menu';
+import { makeTimeFormat, useNow, useTime } from '../time';
+import { THEMES, usePrefs } from './prefs';
+
+function allZones(): readonly string[] {
+  return ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+}
+
+function ZoneList({ onPick }: { onPick: (zone: string) => void }) {
+  const t = useT();
+  const { language, zone: current } = usePrefs();
+  const now = useNow();
+  const [text, setText] = useState('');
+  const zones = useMemo(allZones, []);
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const found = useMemo(() => {
+    const wanted = text.trim().toLowerCase().replaceAll(' ', '_');
+    const first = wanted === '' ? [...new Set([own, current, 'UTC'])] : [];
+    return [...first, ...zones.filter((zone) => zone.toLowerCase().includes(wanted) && !first.includes(zone))].slice(0, 60);
+  }, [text, zones, own, current]);
+  return (
+    <div>
+      <input
+        className={inputClass('mb-2')}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        placeholder={t('zone.search')}
+        aria-label={t('zone.search')}
+      />
+      <ul className="max-h-80 overflow-auto" aria-label={t('zone.title')}>
+        {found.map((zone) => (
+          <li key={zone}>
+            <button
+              type="button"
+              onClick={() => onPick(zone)}
+              aria-pressed={zone === current}
+              className="hover:bg-accent/12 aria-pressed:text-accent flex w-full items-center gap-3 rounded-md px-2 py-1.5 text-left aria-pressed:font-semibold"
+            >
+              <span className="min-w-0 grow truncate">{zone}</span>
+              {zone === own && <span className="text-ink3 text-xs font-normal">{t('zone.own')}</span>}
+              <span className="text-ink3 text-xs font-normal">{makeTimeFormat(zone, language).minute(now)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+export function ZonePicker() {
+  const t = useT();
+  const prefs = usePrefs();
+  const time = useTime();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => setOpen(true)}
+        aria-label={t('zone.button', { zone: time.zone })}
+        className={buttonClass({}, 'text-ink2! font-normal! max-lg:hidden')}
+      >
+        <Globe className="size-3.5" aria-hidden />
+        {time.zone}
+      </button>
+      <ZoneDialog open={open} onOpenChange={setOpen} onPick={(zone) => prefs.set('zone', zone)} />
+    </>
+  );
+}
+
+function ZoneDialog({ open, onOpenChange, onPick }: { open: boolean; onOpenChange: (open: boolean) => void; onPick: (zone: string) => void }) {
+  const t = useT();
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={t('zone.title')} description={t('zone.note')}>
+      <ZoneList
+        onPick={(zone) => {
+          onPick(zone);
+          onOpenChange(false);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** Theme, language, zone (where the bar has no room for it), and who is here. */
+export function PrefsMenu({ who }: { who: string }) {
+  const t = useT();
+  const prefs = usePrefs();
+  const time = useTime();
+  const [zoneOpen, setZoneOpen] = useState(false);
+  return (
+    <>
+      <Menu
+        trigger={
+          <button type="button" aria-label={t('prefs.button')} className={buttonClass({ kind: 'ghost', size: 'icon' })}>
+            <Settings2 className="size-4" aria-hidden />
+          </button>
+        }
+      >
+        <MenuLabel>
+          <span className="flex items-center gap-1.5">
+            <UserRound className="size-3" aria-hidden />
+            {who}
+          </span>
+        </MenuLabel>
+        <MenuLine />
+        <MenuLabel>
+          <span className="flex items-center gap-1.5">
+            <Moon className="size-3" aria-hidden />
+            {t('theme.title')}
+          </span>
+        </MenuLabel>
+        <MenuChoices
+          value={prefs.theme}
+          onChange={(theme) => prefs.set('theme', theme)}
+          choices={THEMES.map((theme) => [theme, t(`theme.${theme}`)] as const)}
+        />
+        <MenuLine />
+        <MenuLabel>
+          <span className="flex items-center gap-1.5">
+            <Languages className="size-3" aria-hidden />
+            {t('language.title')}
+          </span>
+        </MenuLabel>
+        <MenuChoices
+          value={prefs.language}
+          onChange={(language) => prefs.set('language', language)}
+          choices={Object.entries(LANGUAGES) as [Language, string][]}
+        />
+        <MenuLine />
+        <MenuChoices value="" onChange={() => setZoneOpen(true)} choices={[['zone', `${t('zone.title')}: ${time.zone}`]]} />
+      </Menu>
+      <ZoneDialog open={zoneOpen} onOpenChange={setZoneOpen} onPick={(zone) => prefs.set('zone', zone)} />
+    </>
+  );
+}

@@ -1,0 +1,6 @@
+import { boardKo } from './board.words';
+import type { MessageKey } from './en';
+import { frameKo } from './frame.words';
+import { pagesKo } from './pages.words';
+
+export const ko: Readonly<Record<MessageKey, string>> = { ...frameKo, ...boardKo, ...pagesKo };
