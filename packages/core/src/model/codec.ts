@@ -63,7 +63,6 @@ const DEFAULTS: Readonly<Record<string, Json>> = {
   losses: 0,
   snoozes: 0,
   hand_backs: 0,
-  immutable: false,
 };
 
 export function encodeTask(task: TaskRecord): string {
