@@ -7,6 +7,8 @@
  *     guard. What they were doing is taken over after its lease, as after any crash.
  */
 import { startEtcd, type RunningEtcd } from '@leasehold/etcd-local';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { notePath, type RunNote } from '../place.js';
 import { openLog } from './log-file.js';
 import { Part } from './part.js';
 import { dashboardProgram, partEnvironment, places, WORKERS, workerProgram, type UpOptions } from './plan.js';
@@ -37,17 +39,31 @@ export async function up(options: UpOptions, report: Report, asked: AbortSignal)
   const parts = makeParts(options, etcd.endpoints, port, report);
   const system = new System(etcd, parts, report);
   const url = port === undefined ? undefined : `http://${options.host}:${port}`;
-  const running: Running = { url, endpoints: etcd.endpoints, stop: () => system.stop() };
+  const running: Running = {
+    url,
+    endpoints: etcd.endpoints,
+    stop: async () => {
+      rmSync(notePath(options.home), { force: true });
+      await system.stop();
+    },
+  };
   if (asked.aborted) return running;
   try {
     for (const part of [...parts.workers, parts.board]) part?.start();
     const aborted = new Promise((resolve) => asked.addEventListener('abort', resolve, { once: true }));
     await Promise.race([untilUp(parts, report, where.logs), aborted]);
+    writeNote(options, { endpoints: etcd.endpoints, namespace: options.namespace, url, pid: process.pid });
     return running;
   } catch (error) {
     await system.stop();
     throw error;
   }
+}
+
+/** So that `leasehold ls` in the same folder finds it. */
+function writeNote({ home }: UpOptions, note: RunNote): void {
+  mkdirSync(home, { recursive: true });
+  writeFileSync(notePath(home), `${JSON.stringify(note)}\n`);
 }
 
 /** A worker that does not come up is reported and tried again; without the board there is nothing to show. */
@@ -81,7 +97,9 @@ async function revive(etcd: RunningEtcd, report: Report): Promise<void> {
       await member.restart();
       report.step(`etcd: ${member.name} is up again`);
     } catch (error) {
-      report.trouble(`etcd: ${member.name} does not come up again: ${error instanceof Error ? error.message : String(error)}`);
+      report.trouble(
+        `etcd: ${member.name} does not come up again: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 }
