@@ -84,7 +84,7 @@ export class Client {
       ...(this.#options.defaults === undefined ? {} : { defaults: this.#options.defaults }),
     });
     // Acknowledged already; who submitted a large one also unfolds it, and if it dies the leader does.
-    if (done.kind === 'workflow') await advance(this.store, this.actor, done.id);
+    if (done.chore) await advance(this.store, this.actor, { workflow: done.id, joins: [] });
     return this.#handle(done.kind, done);
   }
 

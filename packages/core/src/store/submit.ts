@@ -41,6 +41,8 @@ export interface Submitted {
   readonly revision: bigint;
   /** False when the id (or the unique key, with `existing`) was there already: nothing was written. */
   readonly created: boolean;
+  /** A chore was written with it: call `advance`, so that it need not wait for the leader. */
+  readonly chore: boolean;
 }
 
 /** Operations in one sub-transaction at most; leaves room for 27 others in its request. */
@@ -65,16 +67,17 @@ export async function submitTask(
   };
   const result = await store.committer.submit(NO_FENCE, sub, giveUp(options));
   if (result.kind === 'fenced') throw new LeaseholdError('unavailable', 'the store refused without a reason', { id });
-  if (result.succeeded) return { kind: 'task', id, revision: result.revision, created: true };
+  if (result.succeeded) return { kind: 'task', id, revision: result.revision, created: true, chore: false };
   const there = found(result.results, 0);
-  if (there !== undefined) return { kind: 'task', id, revision: there.modRevision, created: result.resent };
+  if (there !== undefined)
+    return { kind: 'task', id, revision: there.modRevision, created: result.resent, chore: false };
   const holder = found(result.results, 1);
   return resolveUnique(store, task, holder?.value, result.revision);
 }
 
 function resolveUnique(store: Store, task: TaskRecord, holder: string | undefined, revision: bigint): Submitted {
   if (task.unique?.onConflict === 'existing' && holder !== undefined) {
-    return { kind: 'task', id: holder, revision, created: false };
+    return { kind: 'task', id: holder, revision, created: false, chore: false };
   }
   throw new LeaseholdError(
     'unique-conflict',
@@ -122,9 +125,10 @@ async function submitSmall(store: Store, id: string, ops: readonly Op[], options
   const sub: SubTxn = { compare: [absent(key), absent(store.keys.staged(id))], success: ops, failure: [get(key)] };
   const result = await store.committer.submit(NO_FENCE, sub, giveUp(options));
   if (result.kind === 'fenced') throw new LeaseholdError('unavailable', 'the store refused without a reason', { id });
-  if (result.succeeded) return { kind: 'workflow', id, revision: result.revision, created: true };
+  const chore = ops.some((op) => op.kind === 'put' && op.key.startsWith(store.keys.chores(id)));
+  if (result.succeeded) return { kind: 'workflow', id, revision: result.revision, created: true, chore };
   const there = found(result.results, 0);
-  return { kind: 'workflow', id, revision: there?.modRevision ?? result.revision, created: result.resent };
+  return { kind: 'workflow', id, revision: there?.modRevision ?? result.revision, created: result.resent, chore };
 }
 
 async function submitStaged(
@@ -143,7 +147,7 @@ async function submitStaged(
   });
   const sealedBefore = opened.succeeded ? undefined : found(opened.results, 1);
   if (sealedBefore !== undefined) {
-    return { kind: 'workflow', id: header.id, revision: sealedBefore.modRevision, created: false };
+    return { kind: 'workflow', id: header.id, revision: sealedBefore.modRevision, created: false, chore: true };
   }
   const stagedRevision = opened.succeeded ? opened.revision : found(opened.results, 0)?.createRevision;
   if (stagedRevision === undefined) throw lostStaging(header.id);
@@ -172,7 +176,7 @@ async function submitStaged(
   });
   const sealed = seal.succeeded ? seal.revision : found(seal.results, 0)?.modRevision;
   if (sealed === undefined) throw lostStaging(header.id);
-  return { kind: 'workflow', id: header.id, revision: sealed, created: true };
+  return { kind: 'workflow', id: header.id, revision: sealed, created: true, chore: true };
 }
 
 function presentPart(store: Store, id: string, n: number): Compare {

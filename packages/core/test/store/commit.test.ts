@@ -137,12 +137,10 @@ describe('the committer', () => {
       .filter(({ success }) => !selfConflict(success));
     await fc.assert(
       fc.asyncProperty(fc.array(sub, { minLength: 2, maxLength: 4 }), async (subs) => {
-        const together = await outcome(subs, (committer) =>
-          Promise.all(subs.map((one) => committer.submit(NO_FENCE, one))),
-        );
+        const together = await outcome((committer) => Promise.all(subs.map((one) => committer.submit(NO_FENCE, one))));
         const orders = await Promise.all(
           permutations(subs.map((_, i) => i)).map((order) =>
-            outcome(subs, async (committer) => {
+            outcome(async (committer) => {
               const results = new Map<number, Awaited<ReturnType<Committer['submit']>>>();
               for (const i of order) results.set(i, await committer.submit(NO_FENCE, subs[i] as SubTxn));
               return subs.map((_, i) => results.get(i) as Awaited<ReturnType<Committer['submit']>>);
@@ -163,7 +161,6 @@ function selfConflict(ops: readonly Op[]): boolean {
 }
 
 async function outcome(
-  subs: readonly SubTxn[],
   run: (committer: Committer) => Promise<readonly Awaited<ReturnType<Committer['submit']>>[]>,
 ): Promise<unknown> {
   const kv = new MemoryStore().connect();
