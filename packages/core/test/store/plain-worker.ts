@@ -1,5 +1,6 @@
 /** A worker without threads, feeds or timers: claims what is ready and settles it, one by one or all, as a test says. */
-import { MemoryStore, prefixEnd, type Kv } from '../../src/kv/index.js';
+import { uuidv7 } from 'uuidv7';
+import { connectEtcd, MemoryStore, prefixEnd, type Kv } from '../../src/kv/index.js';
 import { decodeTask } from '../../src/model/codec.js';
 import { Keys } from '../../src/model/keys.js';
 import type { AttemptOutcome } from '../../src/model/outcome.js';
@@ -46,6 +47,13 @@ export function memoryWorld(): { store: Store; clock: { nowMs: number }; memory:
   const clock = { nowMs: 1_700_000_000_000 };
   const memory = new MemoryStore({ now: () => clock.nowMs });
   return { store: makeStore(memory.connect(), clock), clock, memory };
+}
+
+/** The same on a real etcd, in a namespace of its own. */
+export function etcdWorld(endpoint: string): { store: Store; clock: { nowMs: number } } {
+  const clock = { nowMs: Date.now() };
+  const kv = connectEtcd({ endpoints: [endpoint] });
+  return { store: makeStore(kv, clock, {}, `test-${uuidv7()}`), clock };
 }
 
 export async function openHolder(store: Store, node: string, ttlS = 10): Promise<Holder> {

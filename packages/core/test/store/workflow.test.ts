@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import type {} from '../../../tooling/vitest/provided.d.ts';
 import type { TypedValue, Workflow } from '../../src/model/signature.js';
 import type { Holder } from '../../src/store/claim.js';
 import { advance } from '../../src/store/drive.js';
@@ -14,6 +15,7 @@ import {
   claimable,
   claimOne,
   dump,
+  etcdWorld,
   int,
   memoryWorld,
   openHolder,
@@ -30,13 +32,6 @@ let clock: { nowMs: number };
 let holder: Holder;
 let broken: Set<string>;
 let calls: string[];
-
-beforeEach(async () => {
-  ({ store, clock } = memoryWorld());
-  holder = await openHolder(store, 'n1');
-  broken = new Set();
-  calls = [];
-});
 
 /** add sums its arguments, multiply multiplies them; a name in `broken` fails. */
 function handler(args: readonly TypedValue[], { name }: { name: string }): readonly TypedValue[] {
@@ -69,7 +64,21 @@ async function leftovers(): Promise<string[]> {
   return dumps.flat();
 }
 
-describe('workflows', () => {
+const worlds = [
+  { on: 'the memory twin', open: memoryWorld },
+  { on: 'a real etcd', open: () => etcdWorld(inject('etcd')) },
+];
+
+describe.each(worlds)('workflows on $on', ({ open }) => {
+  beforeEach(async () => {
+    ({ store, clock } = open());
+    holder = await openHolder(store, 'n1', 300);
+    broken = new Set();
+    calls = [];
+  });
+
+  afterEach(() => store.kv.close());
+
   it('testSendChain: results are appended to own args: 60', async () => {
     const id = await submit({ kind: 'chain', steps: [add(2, 2), add(5, 6), task('multiply', [int(4)])] });
     await work();
