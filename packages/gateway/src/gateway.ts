@@ -1,0 +1,93 @@
+/** REST, socket and projection, mounted on an http server that is somebody else's. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createStore, type Store } from '@leasehold/core/store';
+import { resolveOptions, requireSafeBind, type GatewayOptions } from './options.js';
+import { checkHost, type Refusal } from './guard/origin.js';
+import { Hub } from './live/hub.js';
+import { Board } from './projection/board.js';
+import { buildApp } from './rest/app.js';
+
+export interface Gateway {
+  readonly board: Board;
+  readonly store: Store;
+  /** Puts the socket on the server, and guards the address it listens on. Call before `listen`. */
+  attach(server: Server): void;
+  /** Answers what is below `/api/` and says true; anything else is left alone. */
+  handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
+  /** For the pages beside the API: a rebound or unknown Host, which must not be served. */
+  refusalOf(request: IncomingMessage): Refusal | undefined;
+  /** Resolves when the board has its first list; a store that is away is waited for. */
+  ready(): Promise<void>;
+  /** Ends sockets and feed. The http server and the connection are the caller's. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Builds and starts a gateway. Resolves before the store has answered; see `ready`. */
+export async function createGateway(given: GatewayOptions): Promise<Gateway> {
+  const options = resolveOptions(given);
+  const { kv, namespace, clock, logger, auth, basePath, version, environment, readOnly } = options;
+  const store = createStore(kv, { namespace, now: () => clock.now() });
+  const board = new Board({
+    store,
+    clock,
+    logger,
+    ...(options.caps === undefined ? {} : { caps: options.caps }),
+    ...(options.storageSoftLimitBytes === undefined ? {} : { storageSoftLimitBytes: options.storageSoftLimitBytes }),
+    ...(options.quietMs === undefined ? {} : { quietMs: options.quietMs }),
+  });
+  const origins = { allowedHosts: options.allowedHosts, allowedOrigins: options.allowedOrigins };
+  const hello = { version, namespace, environment, readOnly };
+  const hub = new Hub({ board, clock, logger, auth, origins, basePath, hello, maxSockets: options.maxSockets });
+  const app = await buildApp({
+    board,
+    store,
+    logger,
+    auth,
+    origins,
+    readOnly,
+    version,
+    bodyLimitBytes: options.bodyLimitBytes,
+    // Whoever waits for the revision of his act learns at once that the board has reached it.
+    onChanged: (revision) => void board.reached(revision).then(() => hub.beat()),
+  });
+  await board.start();
+  let closing: Promise<void> | undefined;
+  return {
+    board,
+    store,
+    attach: (server) => {
+      server.on('listening', () => guardAddress(server, options));
+      hub.attach(server);
+    },
+    handleRequest: (request, response) => {
+      const url = request.url ?? '';
+      if (!url.startsWith(`${basePath}/api/`)) return false;
+      request.url = url.slice(basePath.length);
+      app.routing(request, response);
+      return true;
+    },
+    refusalOf: (request) => checkHost(request.headers, origins),
+    ready: () => board.ready(),
+    close: () => {
+      closing ??= (async () => {
+        await hub.close();
+        await board.stop();
+        await app.close();
+        store.committer.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+function guardAddress(server: Server, options: GatewayOptions): void {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return;
+  try {
+    requireSafeBind(address.address, options);
+  } catch (error) {
+    server.close();
+    server.closeAllConnections();
+    server.emit('error', error);
+  }
+}

@@ -1,0 +1,325 @@
+/**
+ * The board as of one revision, in memory: compact tasks with their counters, and the few records that are kept whole.
+ * Pure state: `put` and `remove` apply one key; what they touch is noted for whoever renders rows.
+ *
+ * Caps: `caps.tasks` entries (further tasks are counted in `dropped` and not shown), one progress and one lock per task,
+ * groups of errors, tags and workflows as in `counts.ts`, 256 samples per histogram.
+ */
+import {
+  decodeLock,
+  decodeRecord,
+  decodeTask,
+  isLeaseholdError,
+  type Keys,
+  type LeaderRecord,
+  type LockRecord,
+  type NodeRecord,
+  type NodeStats,
+  type ParsedKey,
+  type ScheduleRecord,
+  type Settings,
+  type WorkflowRecord,
+} from '@leasehold/core/model';
+import type { KeyValue } from '@leasehold/core/kv';
+import type { Progress } from '@leasehold/wire';
+import { cutText, redactText } from '../guard/redact.js';
+import { TaskCounts } from './counts.js';
+import { Table } from './table.js';
+import { taskEntry, type TaskEntry } from './task-entry.js';
+import { Traffic } from './traffic.js';
+
+export interface LockEntry extends LockRecord {
+  readonly token: string;
+  readonly leaseId: string;
+}
+export interface NodeEntry {
+  readonly record: NodeRecord;
+  readonly leaseId: string;
+  readonly revision: string;
+  readonly departedMs?: number;
+}
+export interface Kept<T> {
+  readonly record: T;
+  readonly revision: string;
+}
+
+export interface Caps {
+  readonly tasks: number;
+  /** How long a node that is gone stays listed, ms. */
+  readonly departedMs: number;
+}
+export const DEFAULT_CAPS: Caps = Object.freeze({ tasks: 500_000, departedMs: 600_000 });
+
+/** What has to be rendered again. */
+export class Dirty {
+  readonly locks = new Set<string>();
+  readonly workflows = new Set<string>();
+  readonly schedules = new Set<string>();
+  nodes = false;
+  queues = false;
+  /** Facts that explanations rest on. */
+  facts = false;
+}
+
+export class BoardState {
+  readonly tasks: Table<TaskEntry>;
+  readonly counts = new TaskCounts();
+  readonly traffic = new Traffic();
+  readonly locks = new Map<string, LockEntry>();
+  readonly progress = new Map<string, Progress>();
+  readonly nodes = new Map<string, NodeEntry>();
+  readonly stats = new Map<string, NodeStats>();
+  readonly queues = new Map<string, Kept<Settings>>();
+  readonly names = new Map<string, Kept<Settings>>();
+  readonly workflows = new Map<string, Kept<WorkflowRecord>>();
+  readonly schedules = new Map<string, Kept<ScheduleRecord>>();
+  /** Holders of each concurrency limit: `<n>` to task id. */
+  readonly slots = new Map<string, Map<number, string>>();
+  readonly dirty = new Dirty();
+  all: Kept<Settings> | undefined;
+  leader: LeaderRecord | undefined;
+  leaderGoneMs: number | undefined;
+  /** Tasks beyond the cap, and records that could not be read. */
+  dropped = 0;
+  unreadable = 0;
+  readonly #keys: Keys;
+  readonly #caps: Caps;
+  readonly #now: () => number;
+  /** False while a list is applied: nothing of it is traffic. */
+  #live = false;
+
+  constructor(keys: Keys, caps: Caps, now: () => number) {
+    this.#keys = keys;
+    this.#caps = caps;
+    this.#now = now;
+    this.tasks = new Table((before, after) => this.#taskChanged(before, after));
+  }
+
+  /** The whole board anew. Tasks that are the same keep their entries, so frozen views and selections survive. */
+  replace(kvs: readonly KeyValue[], sameHistory: boolean): void {
+    this.#live = false;
+    const departed = this.#clearSmall();
+    const seen = new Set<string>();
+    for (const kv of kvs) {
+      const parsed = this.#keys.parse(kv.key);
+      if (parsed?.kind !== 'tasks') this.#put(parsed, kv);
+      else {
+        seen.add(parsed.id);
+        const same = sameHistory && this.tasks.get(parsed.id)?.revision === kv.modRevision.toString();
+        if (!same) this.#put(parsed, kv);
+      }
+    }
+    for (const id of [...this.tasks.ids()]) if (!seen.has(id)) this.tasks.delete(id);
+    for (const node of departed) if (!this.nodes.has(node.record.id)) this.#depart(node);
+    if (this.leader === undefined) this.leaderGoneMs ??= this.#now();
+    this.#live = true;
+  }
+
+  put(kv: KeyValue): void {
+    this.#put(this.#keys.parse(kv.key), kv);
+  }
+
+  remove(key: string): void {
+    const parsed = this.#keys.parse(key);
+    switch (parsed?.kind) {
+      case 'tasks':
+        return this.tasks.delete(parsed.id);
+      case 'locks':
+        this.locks.delete(parsed.id);
+        this.dirty.locks.add(parsed.id);
+        this.dirty.nodes = true;
+        return;
+      case 'progress':
+        this.progress.delete(parsed.id);
+        return;
+      case 'nodes': {
+        const node = this.nodes.get(parsed.id);
+        if (node !== undefined) this.#depart(node);
+        return this.#factsChanged();
+      }
+      default:
+        return this.#removeRecord(parsed);
+    }
+  }
+
+  /** Forgets nodes that have been gone for long. */
+  ageOut(): void {
+    for (const [id, { departedMs }] of this.nodes) {
+      if (departedMs === undefined || this.#now() - departedMs < this.#caps.departedMs) continue;
+      this.nodes.delete(id);
+      this.dirty.nodes = true;
+    }
+  }
+
+  liveNodes(): NodeEntry[] {
+    return [...this.nodes.values()].filter(({ departedMs }) => departedMs === undefined);
+  }
+
+  #put(parsed: ParsedKey | undefined, kv: KeyValue): void {
+    if (parsed === undefined) return;
+    try {
+      this.#putRecord(parsed, kv);
+    } catch (error) {
+      if (!isLeaseholdError(error) && !(error instanceof TypeError) && !(error instanceof SyntaxError)) throw error;
+      this.unreadable++;
+    }
+  }
+
+  #putRecord(parsed: ParsedKey, kv: KeyValue): void {
+    const revision = kv.modRevision.toString();
+    switch (parsed.kind) {
+      case 'tasks':
+        if (this.tasks.size >= this.#caps.tasks && this.tasks.get(parsed.id) === undefined) this.dropped++;
+        else this.tasks.set(taskEntry(decodeTask(kv.value), kv.modRevision));
+        return;
+      case 'locks':
+        this.locks.set(parsed.id, {
+          ...decodeLock(kv.value),
+          token: kv.createRevision.toString(),
+          leaseId: kv.lease.toString(),
+        });
+        this.dirty.locks.add(parsed.id);
+        this.dirty.nodes = true;
+        return;
+      case 'progress':
+        this.progress.set(parsed.id, decodeProgress(kv.value));
+        return;
+      case 'nodes':
+        this.nodes.set(parsed.id, {
+          record: decodeRecord<NodeRecord>(kv.value, 'node'),
+          leaseId: kv.lease.toString(),
+          revision,
+        });
+        return this.#factsChanged();
+      case 'stats':
+        this.stats.set(parsed.id, decodeRecord<NodeStats>(kv.value, 'stats'));
+        this.dirty.nodes = true;
+        return;
+      case 'queues':
+      case 'names':
+        this[parsed.kind].set(parsed.name, { record: decodeRecord<Settings>(kv.value, 'settings'), revision });
+        return this.#factsChanged();
+      case 'all':
+        this.all = { record: decodeRecord<Settings>(kv.value, 'settings'), revision };
+        return this.#factsChanged();
+      case 'leader':
+        this.leader = decodeRecord<LeaderRecord>(kv.value, 'leader');
+        this.leaderGoneMs = undefined;
+        return this.#factsChanged();
+      case 'workflows':
+        this.workflows.set(parsed.id, { record: decodeRecord<WorkflowRecord>(kv.value, 'workflow'), revision });
+        this.dirty.workflows.add(parsed.id);
+        return this.#factsChanged();
+      case 'schedules':
+        this.schedules.set(parsed.id, { record: decodeRecord<ScheduleRecord>(kv.value, 'schedule'), revision });
+        this.dirty.schedules.add(parsed.id);
+        return;
+      case 'slots':
+        return slotsOf(this.slots, parsed.limit).set(parsed.n, kv.value) && undefined;
+      default:
+        return;
+    }
+  }
+
+  #removeRecord(parsed: ParsedKey | undefined): void {
+    switch (parsed?.kind) {
+      case 'stats':
+        this.stats.delete(parsed.id);
+        this.dirty.nodes = true;
+        return;
+      case 'queues':
+      case 'names':
+        this[parsed.kind].delete(parsed.name);
+        return this.#factsChanged();
+      case 'all':
+        this.all = undefined;
+        return this.#factsChanged();
+      case 'leader':
+        this.leader = undefined;
+        this.leaderGoneMs = this.#now();
+        return this.#factsChanged();
+      case 'workflows':
+        this.workflows.delete(parsed.id);
+        this.dirty.workflows.add(parsed.id);
+        return;
+      case 'schedules':
+        this.schedules.delete(parsed.id);
+        this.dirty.schedules.add(parsed.id);
+        return;
+      case 'slots': {
+        const held = this.slots.get(parsed.limit);
+        held?.delete(parsed.n);
+        if (held?.size === 0) this.slots.delete(parsed.limit);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  #taskChanged(before: TaskEntry | undefined, after: TaskEntry | undefined): void {
+    this.counts.change(before, after);
+    if (this.#live) this.traffic.change(before, after, this.#now());
+    const { id } = (after ?? before) as TaskEntry;
+    if (this.locks.has(id)) this.dirty.locks.add(id);
+    this.dirty.queues = true;
+    const workflow = (after ?? before)?.workflow;
+    if (workflow !== undefined) this.dirty.workflows.add(workflow.id);
+  }
+
+  #factsChanged(): void {
+    this.dirty.facts = true;
+    this.dirty.nodes = true;
+    this.dirty.queues = true;
+  }
+
+  #depart(node: NodeEntry): void {
+    this.nodes.set(node.record.id, { departedMs: this.#now(), ...node });
+    this.dirty.nodes = true;
+  }
+
+  /** Everything but tasks; gives back the nodes that were known. */
+  #clearSmall(): NodeEntry[] {
+    const known = [...this.nodes.values()];
+    for (const id of this.locks.keys()) this.dirty.locks.add(id);
+    for (const id of this.workflows.keys()) this.dirty.workflows.add(id);
+    for (const id of this.schedules.keys()) this.dirty.schedules.add(id);
+    const maps = [
+      this.locks,
+      this.progress,
+      this.nodes,
+      this.stats,
+      this.queues,
+      this.names,
+      this.workflows,
+      this.schedules,
+      this.slots,
+    ];
+    for (const map of maps) map.clear();
+    this.all = undefined;
+    this.leader = undefined;
+    this.dropped = 0;
+    this.unreadable = 0;
+    this.#factsChanged();
+    return known;
+  }
+}
+
+function slotsOf(slots: Map<string, Map<number, string>>, limit: string): Map<number, string> {
+  let held = slots.get(limit);
+  if (held === undefined) slots.set(limit, (held = new Map()));
+  return held;
+}
+
+/** Written by workers in many languages: what is not as expected is left out. */
+export function decodeProgress(text: string): Progress {
+  const stored = decodeRecord<{ fraction?: unknown; message?: unknown; atMs?: unknown }>(text, 'progress');
+  const { fraction, message, atMs } = stored;
+  return {
+    ...(typeof fraction === 'number' && Number.isFinite(fraction)
+      ? { fraction: Math.min(1, Math.max(0, fraction)) }
+      : {}),
+    ...(typeof message === 'string' ? { message: cutText(redactText(message.slice(0, 1_000)), 200) } : {}),
+    ...(typeof atMs === 'number' ? { atMs } : {}),
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * The REST API as one fastify instance that is mounted on somebody else's server.
+ *
+ * R1  Every request passes, in this order: Host, Origin (for what changes something), who it is, the permission of its
+ *     route, the read-only switch, then its schemas. A route without a permission does not start.
+ * R2  Whatever happens, the answer is a result or a problem document with our code; no stack, no half effect.
+ */
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import swagger from '@fastify/swagger';
+import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { checkId, LeaseholdError } from '@leasehold/core/model';
+import { API_BASE, Problem } from '@leasehold/wire';
+import { READING, type Auth, type Identity, type Permission } from '../guard/identity.js';
+import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
+import { ACT_ROUTES } from './act-routes.js';
+import { parseLossless } from './lossless.js';
+import { issueProblem, problemOf, ProblemError } from './problems.js';
+import { READ_ROUTES } from './read-routes.js';
+import type { Call, Route, RouteContext } from './route.js';
+import { SUBMIT_ROUTES } from './submit-routes.js';
+
+export interface AppOptions extends RouteContext {
+  readonly auth: Auth;
+  readonly origins: OriginOptions;
+  readonly readOnly: boolean;
+  readonly version: string;
+  readonly bodyLimitBytes: number;
+  /** Told of every change that was made, with its revision. */
+  readonly onChanged: (revision: bigint) => void;
+}
+
+/** All routes below `/api/v1`, with what each needs. */
+export const ROUTES: readonly Route[] = [...READ_ROUTES, ...ACT_ROUTES, ...SUBMIT_ROUTES];
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    permission?: Permission;
+  }
+  interface FastifyRequest {
+    identity?: Identity;
+  }
+}
+
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { bodyLimitBytes } = options;
+  const app = Fastify({
+    bodyLimit: bodyLimitBytes,
+    logger: false,
+    genReqId: () => options.store.newId(),
+    routerOptions: { maxParamLength: 700 },
+    requestTimeout: 0,
+  });
+  app.decorateRequest('identity', undefined);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  takeOnlyJson(app);
+  app.addHook('onRequest', async (request, reply) => guard(request, reply, options));
+  app.addHook('onRoute', (added) => {
+    const open = added.url === `${API_BASE}/openapi.json`;
+    if (!open && added.config?.permission === undefined)
+      throw new Error(`route ${String(added.method)} ${added.url} has no permission`);
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const answer = problemOf(error, bodyLimitBytes);
+    if (answer.status >= 500)
+      options.logger.error('gateway: a request failed', {
+        error,
+        method: request.method,
+        route: request.routeOptions.url,
+      });
+    return sendProblem(reply, answer);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    return sendProblem(
+      reply,
+      problemOf(
+        new ProblemError('not-found', `there is no ${request.method} ${request.url.slice(0, 200)}`),
+        bodyLimitBytes,
+      ),
+    );
+  });
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Leasehold',
+        version: options.version,
+        description: 'Errors are application/problem+json. 64-bit numbers are decimal strings.',
+      },
+    },
+    transform: jsonSchemaTransform,
+  });
+  for (const each of ROUTES) add(app, each, options);
+  app.get(`${API_BASE}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
+  await app.ready();
+  return app;
+}
+
+/** Only application/json is parsed, without loss; anything else that has a body is refused. */
+function takeOnlyJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, parseLossless(body as string));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+}
+
+async function guard(request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
+  reply.headers(SECURITY_HEADERS);
+  const changes = request.method !== 'GET' && request.method !== 'HEAD';
+  const refusal =
+    checkHost(request.headers, options.origins) ??
+    (changes ? checkOrigin(request.headers, options.origins) : undefined);
+  if (refusal !== undefined) throw new ProblemError(refusal.code, refusal.detail);
+  const { permission } = request.routeOptions.config;
+  if (permission === undefined && request.routeOptions.url !== `${API_BASE}/openapi.json`) return; // Not found.
+  const identity = await options.auth.authenticate({
+    headers: request.headers,
+    address: request.socket.remoteAddress ?? '',
+  });
+  if (identity === undefined) throw new ProblemError('denied', 'not signed in');
+  if (permission !== undefined && !identity.permissions.has(permission)) {
+    throw new ProblemError('denied', `this needs the permission ${permission}`, { permission });
+  }
+  if (permission !== undefined && options.readOnly && !READING.has(permission)) {
+    throw new ProblemError('denied', 'this server is read-only', { permission });
+  }
+  request.identity = identity;
+}
+
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+});
+
+function sendProblem(reply: FastifyReply, answer: Problem): FastifyReply {
+  return reply.code(answer.status).type('application/problem+json').serializer(JSON.stringify).send(answer);
+}
+
+function add(app: FastifyInstance, each: Route, options: AppOptions): void {
+  const { method, url, permission, summary } = each;
+  app.route({
+    method,
+    url: `${API_BASE}${url}`,
+    config: { permission },
+    schema: {
+      summary,
+      params: each.params,
+      querystring: each.query,
+      ...(method === 'POST' ? { body: each.body } : {}),
+      response: { 200: each.response, default: Problem },
+    },
+    // Checked by hand, in the handler, so that refusals are problems with a field; the schemas above are the document.
+    validatorCompiler: () => (value) => ({ value }),
+    serializerCompiler: () => (value) => JSON.stringify(value),
+    handler: async (request, reply) => {
+      const result = await each.run(callOf(each, request), options);
+      const revision = method === 'POST' && isDone(result) ? BigInt(result.revision) : undefined;
+      if (revision !== undefined) options.onChanged(revision);
+      return reply.send(result);
+    },
+  });
+}
+
+function isDone(result: unknown): result is { readonly revision: string } {
+  return (
+    typeof result === 'object' && result !== null && typeof (result as { revision?: unknown }).revision === 'string'
+  );
+}
+
+function callOf(each: Route, request: FastifyRequest): Call<unknown, unknown, unknown> {
+  const { identity } = request;
+  if (identity === undefined) throw new ProblemError('denied', 'not signed in');
+  const key = request.headers['idempotency-key'];
+  return {
+    params: parsed(each.params, 'path', request.params),
+    query: parsed(each.query, 'query', request.query),
+    body: parsed(each.body, 'body', each.method === 'GET' ? {} : (request.body ?? {})),
+    identity,
+    operationId: key === undefined ? request.id : operationId(key),
+    idempotent: key !== undefined,
+    requestId: request.id,
+  };
+}
+
+function operationId(key: string | string[]): string {
+  if (typeof key === 'string') return checkId(key, 'Idempotency-Key');
+  throw new LeaseholdError('invalid', 'Idempotency-Key: give it once', { field: 'Idempotency-Key' });
+}
+
+function parsed(schema: Route['params'], part: string, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw issueProblem(part, result.error);
+}

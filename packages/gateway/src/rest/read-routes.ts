@@ -1,0 +1,245 @@
+/** What can be looked at. */
+import {
+  ClusterStatus,
+  ErrorRow,
+  HandlerList,
+  LockPage,
+  NodeRow,
+  PageQuery,
+  QueueRow,
+  TaskDetail,
+  TaskListQuery,
+  TaskPage,
+  WorkflowDetail,
+  WorkflowPage,
+} from '@leasehold/wire';
+import { LeaseholdError, type HandlerInfo } from '@leasehold/core/model';
+import { z } from 'zod';
+import type { Board } from '../projection/board.js';
+import { handlerShape, handlerView } from '../projection/rows.js';
+import { filterOfQuery, orderOfQuery, pageOf, taskPage } from './paging.js';
+import { IdParams, NameParams, route, type Route, type RouteContext } from './route.js';
+import { taskDetail } from './task-detail.js';
+import { workflowDetail } from './workflow-detail.js';
+
+const rowsOf = <T extends z.ZodType>(row: T) => z.object({ revision: z.string(), rows: z.array(row) });
+
+const listTasks = route({
+  method: 'GET',
+  url: '/tasks',
+  permission: 'board.read',
+  summary: 'Tasks by filter and sort, page by page',
+  query: TaskListQuery,
+  response: TaskPage,
+  run: async ({ query }, { board }) =>
+    taskPage(board, filterOfQuery(query), orderOfQuery(query.sort), query.limit, query.cursor),
+});
+
+const getTask = route({
+  method: 'GET',
+  url: '/tasks/:id',
+  permission: 'board.read',
+  summary: 'Everything about one task: arguments, results, attempts, history, lock, logs',
+  params: IdParams,
+  response: TaskDetail,
+  run: ({ params, identity }, { board, store }) =>
+    taskDetail(board, store, params.id, identity.permissions.has('payload.read')),
+});
+
+const listWorkflows = route({
+  method: 'GET',
+  url: '/workflows',
+  permission: 'board.read',
+  summary: 'Workflows, newest first',
+  query: PageQuery,
+  response: WorkflowPage,
+  run: async ({ query }, { board }) => pageOf(board, rowsIn(board, 'workflows', query.q), query.limit, query.cursor),
+});
+
+const getWorkflow = route({
+  method: 'GET',
+  url: '/workflows/:id',
+  permission: 'board.read',
+  summary: 'A workflow with its graph and members',
+  params: IdParams,
+  response: WorkflowDetail,
+  run: async ({ params }, { board, store }) => {
+    board.refresh();
+    return workflowDetail(board, store, params.id);
+  },
+});
+
+const listNodes = route({
+  method: 'GET',
+  url: '/nodes',
+  permission: 'board.read',
+  summary: 'Live nodes, and those that departed lately',
+  response: rowsOf(NodeRow),
+  run: async (_call, { board }) => ({ rows: rowsIn(board, 'nodes'), revision: board.revision }),
+});
+
+const getNode = route({
+  method: 'GET',
+  url: '/nodes/:id',
+  permission: 'board.read',
+  summary: 'One node',
+  params: IdParams,
+  response: NodeRow,
+  run: async ({ params }, { board }) => oneOf(board, 'nodes', params.id, 'node'),
+});
+
+const listLocks = route({
+  method: 'GET',
+  url: '/locks',
+  permission: 'board.read',
+  summary: 'Locks with their holders and countdowns, oldest first',
+  query: PageQuery,
+  response: LockPage,
+  run: async ({ query }, { board }) => pageOf(board, rowsIn(board, 'locks', query.q), query.limit, query.cursor),
+});
+
+const listQueues = route({
+  method: 'GET',
+  url: '/queues',
+  permission: 'board.read',
+  summary: 'Queues with depth, workers and pauses',
+  response: rowsOf(QueueRow),
+  run: async (_call, { board }) => ({ rows: rowsIn(board, 'queues'), revision: board.revision }),
+});
+
+const getQueue = route({
+  method: 'GET',
+  url: '/queues/:name',
+  permission: 'board.read',
+  summary: 'One queue',
+  params: NameParams,
+  response: QueueRow,
+  run: async ({ params }, { board }) => oneOf(board, 'queues', params.name, 'queue'),
+});
+
+const listErrors = route({
+  method: 'GET',
+  url: '/errors',
+  permission: 'board.read',
+  summary: 'Errors grouped by fingerprint, latest first',
+  response: rowsOf(ErrorRow),
+  run: async (_call, { board }) => ({ rows: rowsIn(board, 'errors'), revision: board.revision }),
+});
+
+const getLeader = route({
+  method: 'GET',
+  url: '/leader',
+  permission: 'board.read',
+  summary: 'The elected leader and how late its duties are',
+  response: z.object({ revision: z.string(), leader: z.unknown() }),
+  run: async (_call, { board }) => {
+    board.refresh();
+    return { revision: board.revision, leader: board.views.small('summary').get('leader') };
+  },
+});
+
+const listHandlers = route({
+  method: 'GET',
+  url: '/handlers',
+  permission: 'board.read',
+  summary: 'Task names that live workers advertise, with their argument types',
+  response: HandlerList,
+  run: async (_call, { board }) => ({ revision: board.revision, handlers: handlersOf(board) }),
+});
+
+const getCluster = route({
+  method: 'GET',
+  url: '/cluster',
+  permission: 'cluster.read',
+  summary: 'etcd and the feed that the board lives on',
+  response: ClusterStatus,
+  run: (_call, context) => clusterStatus(context),
+});
+
+export const READ_ROUTES: readonly Route[] = [
+  listTasks,
+  getTask,
+  listWorkflows,
+  getWorkflow,
+  listNodes,
+  getNode,
+  listLocks,
+  listQueues,
+  getQueue,
+  listErrors,
+  getLeader,
+  listHandlers,
+  getCluster,
+];
+
+type ListedView = 'nodes' | 'locks' | 'queues' | 'workflows' | 'errors';
+
+/** Rows of a small view in its order, as of now. */
+function rowsIn<V extends ListedView>(board: Board, view: V, q?: string) {
+  board.refresh();
+  const followed = board.views.followRows(view, q === undefined ? {} : { q });
+  const table = board.views.small(view);
+  const rows = followed.list.slice(0, followed.list.size).flatMap(({ id }) => table.get(id) ?? []);
+  followed.release();
+  return rows;
+}
+
+function oneOf(board: Board, view: 'nodes' | 'queues', id: string, what: string): unknown {
+  board.refresh();
+  const row = board.views.small(view).get(id);
+  if (row === undefined) throw new LeaseholdError('not-found', `there is no ${what} ${id}`, { id });
+  return row;
+}
+
+function handlersOf(board: Board): HandlerList['handlers'] {
+  const byName = new Map<string, { handler: HandlerInfo; nodes: string[]; queues: Set<string>; shapes: Set<number> }>();
+  for (const { record } of board.state.liveNodes()) {
+    for (const handler of record.handlers) {
+      const known = byName.get(handler.name) ?? {
+        handler,
+        nodes: [],
+        queues: new Set<string>(),
+        shapes: new Set<number>(),
+      };
+      known.nodes.push(record.id);
+      for (const { name } of record.queues) known.queues.add(name);
+      known.shapes.add(handlerShape(handler));
+      byName.set(handler.name, known);
+    }
+  }
+  const handlers = [...byName.values()].map(({ handler, nodes, queues, shapes }) => {
+    return { ...handlerView(handler), nodes, queues: [...queues].sort(), differing: shapes.size > 1 };
+  });
+  return handlers.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function clusterStatus({ board, store }: RouteContext): Promise<ClusterStatus> {
+  const options = { timeoutMs: 3_000 };
+  const [status, members, alarms] = await Promise.all([
+    store.kv.status(options),
+    store.kv.members(options),
+    store.kv.alarms(options),
+  ]);
+  const { phase, revision, verifiedAtMs = 0 } = board.status;
+  return {
+    ...status,
+    revision: status.revision.toString(),
+    members: members.map(({ id, name, clientUrls, isLearner }) => ({
+      id,
+      name,
+      clientUrls: [...clientUrls],
+      isLearner,
+    })),
+    alarms: alarms.map((alarm) => ({ ...alarm })),
+    namespace: store.keys.namespace,
+    feed: {
+      state: phase,
+      revision: revision.toString(),
+      verifiedMs: verifiedAtMs,
+      generation: board.generation,
+      relists: board.relists,
+      rows: board.state.tasks.size,
+      dropped: board.state.dropped,
+    },
+  };
+}

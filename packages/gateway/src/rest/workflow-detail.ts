@@ -1,0 +1,96 @@
+/** One workflow: its graph compiled from the stored source, and its members as the board has them. */
+import { prefixEnd } from '@leasehold/core/kv';
+import {
+  compileWorkflow,
+  LeaseholdError,
+  mapSignatures,
+  memberId,
+  type CompiledWorkflow,
+  type Workflow,
+} from '@leasehold/core/model';
+import { decodeSource, type Store } from '@leasehold/core/store';
+import type { TaskRow, WorkflowDetail } from '@leasehold/wire';
+import { redactText, showValues } from '../guard/redact.js';
+import type { Board } from '../projection/board.js';
+import { lastOf, predecessorsOf, type Predecessor } from '../projection/facts.js';
+import { workflowRow } from '../projection/rows.js';
+
+/** Beyond it the page shows a list instead of a graph. */
+const GRAPH_TASKS = 2_000;
+const MEMBERS = 2_000;
+/** Two wide groups in a row would have millions of edges; the join stands for those that are left out. */
+const EDGES_INTO_ONE = 100;
+
+export async function workflowDetail(board: Board, store: Store, id: string): Promise<WorkflowDetail> {
+  const { state, facts, leases } = board;
+  const row = workflowRow({ state, facts, leases }, id);
+  const kept = state.workflows.get(id);
+  if (row === undefined || kept === undefined)
+    throw new LeaseholdError('not-found', `there is no workflow ${id}`, { id });
+  const source = row.tasks <= GRAPH_TASKS ? await readSource(store, id) : undefined;
+  const graph = source === undefined ? undefined : compileWorkflow(id, source);
+  return {
+    asOf: board.revision,
+    row,
+    source: source === undefined ? undefined : shownSource(source),
+    members: members(board, id, row.tasks),
+    failures: (kept.record.failures ?? []).map((failure) => ({ ...failure, error: redactText(failure.error) })),
+    ...(graph === undefined ? {} : { graph: graphView(board, graph) }),
+  };
+}
+
+function members(board: Board, id: string, tasks: number): TaskRow[] {
+  const rows: TaskRow[] = [];
+  for (let index = 0; index < Math.min(tasks, MEMBERS); index++) {
+    const row = board.views.task(memberId(id, index));
+    if (row !== undefined) rows.push(row);
+  }
+  return rows;
+}
+
+async function readSource(store: Store, id: string): Promise<Workflow | undefined> {
+  const key = store.keys.graphs(id);
+  const { kvs } = await store.kv.range({ key, rangeEnd: prefixEnd(key), limit: 16 });
+  return kvs.length === 0 ? undefined : decodeSource(kvs.map(({ value }) => value));
+}
+
+/** The source for the builder, arguments redacted. */
+function shownSource(source: Workflow): unknown {
+  return mapSignatures(source, (signature) => {
+    const { onSuccess: _success, onError: _error, ...rest } = signature;
+    return { ...rest, args: showValues(signature.args, signature.secrets) as never };
+  });
+}
+
+function graphView(board: Board, graph: CompiledWorkflow): NonNullable<WorkflowDetail['graph']> {
+  const before = predecessorsOf(graph);
+  const tasks = graph.tasks.map(({ index, id, signature }) => {
+    const entry = board.state.tasks.get(id);
+    const predecessor = before.get(index);
+    const { state, attempt, startedMs, endedMs } = entry ?? {};
+    return {
+      index,
+      id,
+      name: signature.name,
+      after: predecessor === undefined ? [] : tasksBehind(graph, predecessor),
+      ...(predecessor !== undefined && 'join' in predecessor ? { join: predecessor.join } : {}),
+      ...(state === undefined ? {} : { state }),
+      ...(attempt === undefined ? {} : { attempt }),
+      ...(startedMs === undefined ? {} : { startedMs }),
+      ...(endedMs === undefined ? {} : { endedMs }),
+    };
+  });
+  const joins = graph.joins.map(({ join, slots, range, policy }) => {
+    const { done, total } = board.facts.barrier(graph, join);
+    return { join, slots, left: total - done, range: [range[0], range[1]] as [number, number], policy };
+  });
+  return { tasks, joins };
+}
+
+/** The last tasks of whatever stands before: of a join, those that report to it. */
+function tasksBehind(graph: CompiledWorkflow, part: Predecessor): number[] {
+  if ('task' in part) return [part.task];
+  return lastOf(graph, part.join)
+    .flatMap((last) => tasksBehind(graph, last))
+    .slice(0, EDGES_INTO_ONE);
+}
