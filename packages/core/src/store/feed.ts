@@ -162,6 +162,13 @@ export class Feed implements Service {
     });
   }
 
+  /** Resolves when everything that is in the store at this moment was handed on; also when the feed is stopped. */
+  async catchUp(): Promise<void> {
+    const { kv, ranges } = this.#options;
+    const { revision } = await kv.range({ ...toRange(ranges[0] as FeedRange), limit: 1, keysOnly: true });
+    await this.reached(revision);
+  }
+
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const cause = await this.#attempt(signal).catch((error: unknown) => this.#afterError(error));

@@ -35,6 +35,8 @@ export type Contribution = Partial<Pick<NodeRecord, 'queues' | 'handlers' | 'lab
 export interface Member {
   /** A new session is open. Everything of the one before is lost. */
   opened?(session: Session): void;
+  /** Whether it runs, claims or settles this task: a lock that no member owns is a stray. */
+  owns?(id: string): boolean;
 }
 
 export class Membership implements Service {
@@ -70,6 +72,11 @@ export class Membership implements Service {
   /** The session, while there is one that can be trusted. */
   get session(): Session | undefined {
     return this.#session?.isTrusted() === true ? this.#session : undefined;
+  }
+
+  owns(id: string): boolean {
+    for (const member of this.#members.keys()) if (member.owns?.(id) === true) return true;
+    return false;
   }
 
   /** Takes part from now on. Returns how to change the contribution; `undefined` takes it out. */

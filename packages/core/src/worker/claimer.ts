@@ -1,0 +1,332 @@
+/**
+ * Keeps the claim pipeline full: as long as a queue has room and its window something claimable, claims are under way, all
+ * at once; the committer puts what comes in one turn into one request.
+ *
+ * K1  Room is counted when a claim is made, not when it is answered: no more runs at once than a queue's concurrency.
+ * K2  A claim is decided on settings as seen, and guarded by them (I9); it is decided again when they turn out old.
+ * K3  An entry that was taken out of a window is given back, parked or marked as held, whatever becomes of its claim.
+ * K4  While a claim is in doubt its task counts as owned, so that the audit does not take its lock for a stray.
+ */
+import type { LimitClaim } from '../model/task.js';
+import { isPoison } from '../model/transition.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { claim, type Candidate, type ClaimResult, type Held, type Seen } from '../store/claim.js';
+import { limitsOf } from '../store/edge.js';
+import { readWorkflow } from '../store/graph.js';
+import { readTasks } from '../store/ready.js';
+import type { Session } from '../store/session.js';
+import type { Store } from '../store/store.js';
+import type { Intake } from './intake.js';
+import type { Limits, Slot } from './limits.js';
+import type { SettingsView } from './settings.js';
+import type { Entry } from './window.js';
+
+/** One queue as the claimer serves it. */
+export interface Lane {
+  readonly queue: string;
+  readonly concurrency: number;
+  readonly weight: number;
+  readonly intake: Intake;
+  /** Claims under way and tasks running. */
+  active: number;
+  /** Turns taken, in units of its weight: the lane with the fewest goes next. */
+  turns: number;
+}
+
+export interface ClaimerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: SettingsView;
+  readonly limits: Limits;
+  readonly lanes: readonly Lane[];
+  /** At most so many at once over all lanes. */
+  readonly concurrency: number;
+  /** The session to claim under; undefined: nothing is claimed now. */
+  readonly session: () => Session | undefined;
+  /** Runs what was claimed, to its end. */
+  readonly run: (session: Session, held: Held) => Promise<void>;
+}
+
+/** Where an entry goes back to. */
+export interface EntrySource {
+  held(entry: Entry): void;
+  again(entry: Entry): void;
+  park(entry: Entry, reason: string): void;
+}
+
+type Verdict = 'claimed' | 'held' | 'again';
+
+const TRIES = 4;
+
+export class Claimer {
+  readonly #options: ClaimerOptions;
+  readonly #claiming = new Set<string>();
+  #active = 0;
+  #scheduled = false;
+  #claimed = 0;
+  readonly #quiet = new Set<() => void>();
+
+  constructor(options: ClaimerOptions) {
+    this.#options = options;
+  }
+
+  /** Claims so far. */
+  get claimed(): number {
+    return this.#claimed;
+  }
+
+  owns(id: string): boolean {
+    return this.#claiming.has(id);
+  }
+
+  /** Something changed: looks, in this turn of the event loop, at what can be claimed now. */
+  wake(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#fill();
+    });
+  }
+
+  /** What was parked for a setting is looked at again. */
+  settingsChanged(): void {
+    for (const { intake } of this.#options.lanes) {
+      for (const reason of intake.window.parkedReasons()) {
+        if (reason.startsWith('name ') || reason.startsWith('limit name/')) intake.window.unpark(reason);
+      }
+    }
+    this.wake();
+  }
+
+  /** Resolves when no claim is under way. */
+  quiet(): Promise<void> {
+    if (this.#claiming.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#quiet.add(resolve));
+  }
+
+  room(lane: Lane): number {
+    return Math.min(lane.concurrency - lane.active, this.#options.concurrency - this.#active);
+  }
+
+  #fill(): void {
+    const session = this.#options.session();
+    if (session === undefined || !session.isTrusted()) return;
+    this.#unpark();
+    if (this.#options.settings.all().settings.paused !== undefined) return;
+    let open = this.#options.lanes.filter((lane) => this.#isOpen(lane));
+    while (open.length > 0) {
+      const lane = fewestTurns(open);
+      if (this.room(lane) > 0 && this.#claimNext(session, lane)) continue;
+      open = open.filter((other) => other !== lane);
+      // What it did not want now is not saved up for later.
+      lane.turns = Math.max(...this.#options.lanes.map(({ turns }) => turns));
+    }
+    for (const { intake } of this.#options.lanes) intake.replenish();
+  }
+
+  #isOpen(lane: Lane): boolean {
+    return this.room(lane) > 0 && this.#options.settings.queue(lane.queue).settings.paused === undefined;
+  }
+
+  #unpark(): void {
+    const freed = this.#options.limits.takeFreed();
+    for (const { intake } of this.#options.lanes) {
+      if (freed !== 'all') {
+        for (const [limit, count] of freed) intake.window.unpark(`limit ${limit}`, count);
+        continue;
+      }
+      for (const reason of intake.window.parkedReasons()) if (reason.startsWith('limit ')) intake.window.unpark(reason);
+    }
+  }
+
+  /** False when the lane has nothing more to claim for now. */
+  #claimNext(session: Session, lane: Lane): boolean {
+    const entry = lane.intake.take();
+    if (entry === undefined) return false;
+    const begun = this.tryClaim(session, lane, entry, lane.intake.window);
+    if (begun !== 'lane-full') return true;
+    lane.intake.window.again(entry);
+    return false;
+  }
+
+  /** Begins the claim of one entry, if nothing known here forbids it. */
+  tryClaim(session: Session, lane: Lane, entry: Entry, source: EntrySource): 'begun' | 'parked' | 'lane-full' {
+    const { settings, limits } = this.#options;
+    const { ready } = entry;
+    const name = ready?.name ?? '';
+    if (ready === undefined) {
+      source.held(entry);
+      return 'parked';
+    }
+    if (this.#claiming.has(entry.id)) {
+      source.park(entry, `claim ${entry.id}`);
+      return 'parked';
+    }
+    if (settings.name(name).settings.paused !== undefined) {
+      source.park(entry, `name ${name}`);
+      return 'parked';
+    }
+    const wanted = this.#limits(lane.queue, name, ready.limits ?? []);
+    const reserved = limits.reserve(wanted);
+    if (reserved.kind === 'full') {
+      if (reserved.limit === `queue/${lane.queue}` || reserved.limit === 'all') return 'lane-full';
+      source.park(entry, `limit ${reserved.limit}`);
+      return 'parked';
+    }
+    this.#begin(session, lane, entry, source, reserved.slots);
+    return 'begun';
+  }
+
+  #begin(session: Session, lane: Lane, entry: Entry, source: EntrySource, slots: readonly Slot[]): void {
+    lane.active += 1;
+    lane.turns += 1 / lane.weight;
+    this.#active += 1;
+    this.#claiming.add(entry.id);
+    void this.#claim(session, lane, entry, source, slots);
+  }
+
+  /** Everything that may limit a task: its queue, its name, everything, and what the task says itself. */
+  #limits(queue: string, name: string, own: readonly LimitClaim[]): readonly LimitClaim[] {
+    const { settings } = this.#options;
+    const named: readonly [string, number | undefined][] = [
+      [`queue/${queue}`, settings.queue(queue).settings.concurrency],
+      ['all', settings.all().settings.concurrency],
+      [`name/${name}`, settings.name(name).settings.concurrency],
+    ];
+    const set = named.flatMap(([limit, max]) => (max === undefined ? [] : [{ limit, max }]));
+    return set.length === 0 ? own : [...set, ...own];
+  }
+
+  /** From the first try to the end of the run. Never rejects. */
+  async #claim(session: Session, lane: Lane, entry: Entry, source: EntrySource, slots: readonly Slot[]): Promise<void> {
+    let held: Held | undefined;
+    let verdict: Verdict = 'again';
+    try {
+      const result = await this.#decide(session, lane, entry, slots);
+      if (typeof result === 'object') {
+        held = result.held;
+        verdict = 'claimed';
+      } else verdict = result;
+    } catch (error) {
+      this.#options.logger.warn('a claim failed', { task: entry.id, error });
+      verdict = await this.#afterError(session);
+    }
+    this.#options.limits.release(slots, held !== undefined);
+    this.#giveBack(entry, source, verdict);
+    const run = held === undefined ? undefined : this.#options.run(session, held);
+    // The executor owns it before the claim lets go of it.
+    this.#claiming.delete(entry.id);
+    lane.intake.window.unpark(`claim ${entry.id}`);
+    if (this.#claiming.size === 0) this.#tellQuiet();
+    if (run !== undefined) {
+      this.#claimed += 1;
+      await run;
+    }
+    lane.active -= 1;
+    this.#active -= 1;
+    this.wake();
+  }
+
+  /** K3 */
+  #giveBack(entry: Entry, source: EntrySource, verdict: Verdict): void {
+    if (verdict === 'again') source.again(entry);
+    else source.held(entry);
+  }
+
+  async #decide(
+    session: Session,
+    lane: Lane,
+    entry: Entry,
+    slots: readonly Slot[],
+  ): Promise<Exclude<Verdict, 'claimed'> | { readonly held: Held }> {
+    const { store, settings } = this.#options;
+    const record = entry.ready?.record;
+    let current: Seen | undefined =
+      record === undefined ? (await readTasks(store, [entry.id]))[0] : { task: record, revision: entry.revision };
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (current === undefined || !this.#mayRun(lane, entry, current, slots)) return 'held';
+      const seen = settings.seen(lane.queue, current.task.name);
+      const candidate: Candidate = { task: current.task, revision: current.revision, settings: seen, slots };
+      const result = await claim(store, session.holder, candidate);
+      if (result.kind === 'claimed') return { held: result.held };
+      const next = await this.#after(session, result, candidate);
+      if (typeof next === 'string') return next;
+      current = next;
+    }
+    return 'again';
+  }
+
+  /** Whether the record, as it is now, is what the entry says, and may be begun. */
+  #mayRun(lane: Lane, entry: Entry, { task }: Seen, slots: readonly Slot[]): boolean {
+    if (task.queue !== lane.queue || task.order !== entry.order) return false;
+    if (task.state === 'STARTED' && isPoison(task)) return false;
+    if (task.state !== 'PENDING' && task.state !== 'STARTED') return false;
+    if (task.expiresMs !== undefined && task.attempt === 0 && task.expiresMs <= this.#options.store.now()) return false;
+    // The limits of the entry were reserved; a record with others is another entry's business.
+    return limitsOf(task).every(({ limit }) => slots.some((slot) => slot.limit === limit));
+  }
+
+  /** What a refusal means: a verdict, or the record to decide on again. */
+  async #after(
+    session: Session,
+    result: Exclude<ClaimResult, { kind: 'claimed' }>,
+    candidate: Candidate,
+  ): Promise<'held' | 'again' | Seen> {
+    switch (result.kind) {
+      case 'fenced':
+        await session.check();
+        return 'again';
+      case 'held':
+        return 'held';
+      case 'changed':
+        return result.task ?? 'held';
+      case 'blocked':
+        return result.by === 'settings'
+          ? this.#withNews(this.#options.settings)
+          : this.#underVersion(candidate, result.task);
+    }
+  }
+
+  /** It was decided on old news. What is newer is waited for, so that the next decision is not made on the same. */
+  async #withNews(view: { catchUp(): Promise<void> }): Promise<'again'> {
+    await view.catchUp();
+    return 'again';
+  }
+
+  /**
+   * The workflow went on under another version, or a slot was taken. In a workflow that still runs it is decided again under
+   * its present version; in one that is being cancelled nothing starts any more.
+   */
+  async #underVersion(candidate: Candidate, current: Seen | undefined): Promise<'held' | 'again' | Seen> {
+    if (current === undefined) return 'held';
+    const { task, revision } = current;
+    if (task.workflow === undefined) return this.#withNews(this.#options.limits);
+    const workflow = await readWorkflow(this.#options.store, task.workflow.id);
+    if (workflow?.record.state !== 'RUNNING') return 'held';
+    const { version } = workflow;
+    if (version === candidate.task.workflow?.version) return this.#withNews(this.#options.limits);
+    return { task: { ...task, workflow: { ...task.workflow, version } }, revision };
+  }
+
+  /** Nobody knows whether it is locked now: the audit will tell. Not at once again, the store has trouble. */
+  async #afterError(session: Session): Promise<Verdict> {
+    await this.#options.clock.sleep(RETRY_MS, session.signal);
+    return 'again';
+  }
+
+  #tellQuiet(): void {
+    for (const resolve of this.#quiet) resolve();
+    this.#quiet.clear();
+  }
+}
+
+const RETRY_MS = 500;
+
+function fewestTurns(lanes: readonly Lane[]): Lane {
+  let fewest = lanes[0] as Lane;
+  for (const lane of lanes) if (lane.turns < fewest.turns) fewest = lane;
+  return fewest;
+}

@@ -1,0 +1,72 @@
+/** The live nodes, as their records tell; and word of each that is lost. */
+import type { NodeRecord } from '../model/records.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { Feed, type FeedBatch, type FeedSnapshot } from '../store/feed.js';
+import { decodeNode } from '../store/session.js';
+import type { Store } from '../store/store.js';
+
+export interface NodesHooks {
+  /** Some node came, went or says other things. */
+  readonly changed: () => void;
+  /** A node's lease ended: so did its locks, at the same revision. */
+  readonly lost: () => void;
+}
+
+export class Nodes {
+  readonly feed: Feed;
+  readonly #store: Store;
+  readonly #logger: Logger;
+  readonly #hooks: NodesHooks;
+  #records = new Map<string, NodeRecord>();
+
+  constructor(store: Store, clock: Clock, logger: Logger, hooks: NodesHooks) {
+    this.#store = store;
+    this.#logger = logger;
+    this.#hooks = hooks;
+    const { kv, keys } = store;
+    const ranges = [{ prefix: keys.kind('nodes') }];
+    this.feed = new Feed({ kv, clock, logger, name: 'nodes', ranges, epochKey: keys.epoch() }, this);
+  }
+
+  /** Ids of the nodes that take new tasks of this queue. */
+  serving(queue: string): readonly string[] {
+    const ids: string[] = [];
+    for (const { id, draining, queues } of this.#records.values()) {
+      if (!draining && queues.some(({ name }) => name === queue)) ids.push(id);
+    }
+    return ids;
+  }
+
+  replace({ kvs, reason }: FeedSnapshot): void {
+    const before = this.#records;
+    this.#records = new Map();
+    for (const { key, value } of kvs) this.#put(key, value);
+    // After a gap in what was heard, any number of nodes may have come and gone.
+    if (reason !== 'start' || [...before.keys()].some((id) => !this.#records.has(id))) this.#hooks.lost();
+    this.#hooks.changed();
+  }
+
+  change({ events }: FeedBatch): void {
+    let lost = false;
+    for (const { type, kv } of events) {
+      if (type === 'put') this.#put(kv.key, kv.value);
+      else lost = this.#records.delete(this.#idOf(kv.key)) || lost;
+    }
+    if (lost) this.#hooks.lost();
+    this.#hooks.changed();
+  }
+
+  #put(key: string, value: string): void {
+    try {
+      this.#records.set(this.#idOf(key), decodeNode(value));
+    } catch (error) {
+      this.#logger.warn('a node record cannot be read', { key, error });
+    }
+  }
+
+  #idOf(key: string): string {
+    const parsed = this.#store.keys.parse(key);
+    return parsed?.kind === 'nodes' ? parsed.id : key;
+  }
+}
