@@ -21,7 +21,7 @@ const program = new Command('leasehold')
     'after',
     '\nExit codes: 0 done, 1 failed, 2 bad usage, 3 not found, 4 refused, 5 etcd or a result did not answer in time',
   )
-  .showHelpAfterError()
+  .showHelpAfterError('(leasehold --help lists the commands)')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 
 for (const add of [addUp, addSubmit, addTasks, addQueues, addNodes, addWatch, addWhy, addDoctor]) add(program);
