@@ -13,6 +13,7 @@ import { Expirer } from './expirer.js';
 import { Promoter } from './promoter.js';
 import { Repairer, type RepairerOptions } from './repairer.js';
 import { Rescuer, type RescuerOptions } from './rescuer.js';
+import { Scheduler, type SchedulerOptions } from './scheduler.js';
 import type { Term } from './term.js';
 
 export interface LeaderOptions {
@@ -25,6 +26,7 @@ export interface LeaderOptions {
   readonly candidate?: () => boolean;
   readonly rescuer?: RescuerOptions;
   readonly repairer?: RepairerOptions;
+  readonly scheduler?: SchedulerOptions;
 }
 
 interface Duties {
@@ -32,6 +34,7 @@ interface Duties {
   readonly expirer: Expirer;
   readonly rescuer: Rescuer;
   readonly repairer: Repairer;
+  readonly scheduler: Scheduler;
 }
 
 export class Leader implements Service {
@@ -82,6 +85,7 @@ export class Leader implements Service {
       ...duties.promoter.health(),
       ...duties.rescuer.health(),
       ...duties.repairer.health(),
+      ...duties.scheduler.health(),
     };
   }
 
@@ -98,7 +102,7 @@ export class Leader implements Service {
   }
 
   #makeDuties(leadership: Leadership): Duties {
-    const { store, clock, logger, rescuer, repairer } = this.#options;
+    const { store, clock, logger, rescuer, repairer, scheduler } = this.#options;
     const term: Term = {
       store,
       leadership,
@@ -113,6 +117,7 @@ export class Leader implements Service {
       expirer: new Expirer(term),
       rescuer: new Rescuer(term, { ...rescuer, onNodeLost: () => repairing.scanSoon() }),
       repairer: repairing,
+      scheduler: new Scheduler(term, scheduler),
     };
   }
 }

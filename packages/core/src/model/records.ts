@@ -200,8 +200,8 @@ export interface ScheduleRecord {
   readonly fired: number;
   /** The newest instant whose run waits for the one before it (overlap `queue`). */
   readonly queuedMs?: number;
-  /** An instant that fired and whose workflow, too large for one transaction, is still being submitted. */
-  readonly submittingMs?: number;
+  /** The id of a run that is decided and whose workflow, too large for one transaction, is still being submitted. */
+  readonly submitting?: string;
   /** What the last run was submitted as: a task or a workflow. */
   readonly lastTaskId?: string;
   readonly by: string;

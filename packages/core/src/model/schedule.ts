@@ -20,8 +20,9 @@ export const LATE_MS = 60_000;
 /** Runs that one decision gives at most; the rest is given by the next. Nobody is flooded by a long outage at once. */
 const FIRES_AT_ONCE = 100;
 
-/** What the cron library gives in one go. */
-const PAGE = 1_000;
+/** Instants are dear (tens of microseconds each), and mostly few are due: pages begin small and grow. */
+const FIRST_PAGE = 2;
+const LARGEST_PAGE = 1_000;
 
 export interface FireDecision {
   /** Instants to submit, in order. */
@@ -127,7 +128,7 @@ class Plan {
       const next = nextFire(this.#cron, zone, afterMs, anchorMs);
       return next === null || next > endMs ? [] : [next];
     }
-    return nextFires(this.#cron, zone, afterMs, Math.min(count, PAGE), anchorMs).filter((instant) => instant <= endMs);
+    return nextFires(this.#cron, zone, afterMs, count, anchorMs).filter((instant) => instant <= endMs);
   }
 
   #all(windowMs: number): { readonly fires: readonly number[]; readonly decidedMs: number } {
@@ -143,8 +144,9 @@ class Plan {
   /** Due instants after `afterMs` (or after what is decided), in order; the first so many that fit. */
   #between(afterMs: number, limit = Infinity, fits: (instant: number) => boolean = () => true): readonly number[] {
     const found: number[] = [];
-    for (let at = Math.max(this.from, afterMs); found.length < limit;) {
-      const page = this.instants(at, PAGE);
+    let size = FIRST_PAGE;
+    for (let at = Math.max(this.from, afterMs); found.length < limit; size = Math.min(size * 4, LARGEST_PAGE)) {
+      const page = this.instants(at, size);
       for (const instant of page) {
         if (this.#dueMs(instant) > this.#nowMs) return found;
         if (fits(instant)) found.push(instant);
@@ -183,7 +185,11 @@ function overlapping(schedule: ScheduleRecord, instants: readonly number[], runn
   const newest = instants.at(-1);
   switch (schedule.overlap) {
     case 'allow':
-      return { fires: instants, cancelOther: false };
+      // One may be left from before the policy was changed.
+      return {
+        fires: [...(schedule.queuedMs === undefined ? [] : [schedule.queuedMs]), ...instants],
+        cancelOther: false,
+      };
     case 'skip':
       // The first one of several runs, and the others overlap with it.
       return { fires: running || first === undefined ? [] : [first], cancelOther: false };
