@@ -49,6 +49,17 @@ export const LeaderCard = z.object({
   /** STARTED tasks without a lock. */
   unlocked: z.number(),
   overdueSchedules: z.number(),
+  /** What the leader says of its own duties, this term. */
+  health: z
+    .object({
+      promoted: z.number(),
+      rescued: z.number(),
+      repaired: z.number(),
+      lateP50Ms: z.number().exactOptional(),
+      lateP99Ms: z.number().exactOptional(),
+      compacts: z.boolean().exactOptional(),
+    })
+    .exactOptional(),
 });
 export type LeaderCard = z.infer<typeof LeaderCard>;
 

@@ -52,6 +52,7 @@ export class Board {
   readonly views: Views;
   readonly leases: Leases;
   readonly facts: Facts;
+  readonly graphs: LoadedGraphs;
   readonly #options: BoardOptions;
   readonly #context: RowContext;
   readonly #feed: Feed;
@@ -77,7 +78,8 @@ export class Board {
     this.#options = options;
     this.state = new BoardState(store.keys, { ...DEFAULT_CAPS, ...options.caps }, now);
     this.leases = new Leases(store.kv, now);
-    this.facts = new Facts(this.state, new LoadedGraphs(store, () => this.#factsChanged()), now);
+    this.graphs = new LoadedGraphs(store, () => this.#factsChanged());
+    this.facts = new Facts(this.state, this.graphs, now);
     const context: RowContext = { state: this.state, facts: this.facts, leases: this.leases };
     this.views = new Views(context);
     this.#context = context;

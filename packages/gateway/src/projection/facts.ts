@@ -79,9 +79,18 @@ export class Facts {
       ...(leaderGoneMs === undefined ? {} : { leaderGoneMs }),
       ...(workflow === undefined ? {} : { workflow, unfolding: (members?.size ?? 0) < workflow.tasks }),
       ...(awaited === undefined ? {} : { awaited }),
-      ...(this.storage === undefined ? {} : { storage: this.storage }),
+      ...this.#storage(),
       ...(task.state === 'PENDING' ? { ahead: this.#ahead(task) } : {}),
     };
+  }
+
+  /** As the leader judges it; the gateway's own limit where no leader has. */
+  #storage(): { readonly storage?: Storage } {
+    const { leader, stats } = this.#state;
+    const judged = leader === undefined ? undefined : stats.get(leader.node)?.leaderHealth?.storage;
+    if (judged === undefined) return this.storage === undefined ? {} : { storage: this.storage };
+    if (!judged.full) return {};
+    return { storage: { usedBytes: judged.sizeBytes, softLimitBytes: Math.min(judged.sizeBytes, judged.quotaBytes) } };
   }
 
   #computeNodes(): readonly NodeFacts[] {

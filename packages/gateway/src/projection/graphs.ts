@@ -19,12 +19,13 @@ export class LoadedGraphs implements Graphs {
 
   get(workflowId: string): CompiledWorkflow | undefined {
     const graph = this.#graphs.get(workflowId);
-    if (graph === undefined) void this.#load(workflowId);
+    if (graph === undefined && this.#loading.size < LOADING_AT_ONCE) void this.load(workflowId);
     return graph;
   }
 
-  async #load(id: string): Promise<void> {
-    if (this.#loading.has(id) || this.#loading.size >= LOADING_AT_ONCE) return;
+  /** Resolves when it is there, or cannot be had. */
+  async load(id: string): Promise<void> {
+    if (this.#loading.has(id) || this.#graphs.has(id)) return;
     this.#loading.add(id);
     try {
       const graph = await readGraph(this.#store, id);

@@ -1,6 +1,9 @@
 /** The sections of the summary view. */
 import type { Facets, LeaderCard, SummarySection, Triage } from '@leasehold/wire';
+import type { NodeStats } from '@leasehold/core/model';
 import { queueNames, type RowContext } from './rows.js';
+
+type LeaderHealth = NonNullable<NodeStats['leaderHealth']>;
 
 /** Entries of one facet. */
 const SHOWN = 50;
@@ -82,6 +85,7 @@ function leaderCard({ state }: RowContext, nowMs: number): LeaderCard {
     return record.paused === undefined && record.nextMs !== undefined && record.nextMs < nowMs - SCHEDULE_GRACE_MS;
   });
   const { leader, leaderGoneMs } = state;
+  const health = leader === undefined ? undefined : state.stats.get(leader.node)?.leaderHealth;
   return {
     id: 'leader',
     candidates: state.liveNodes().filter(({ record }) => record.candidate).length,
@@ -91,6 +95,25 @@ function leaderCard({ state }: RowContext, nowMs: number): LeaderCard {
     ...(leader === undefined ? {} : { node: leader.node, sinceMs: leader.sinceMs }),
     ...(leaderGoneMs === undefined ? {} : { goneMs: leaderGoneMs }),
     ...(oldestDueMs === undefined ? {} : { oldestDueMs }),
+    ...(health === undefined ? {} : { health: healthView(health) }),
+  };
+}
+
+function healthView({
+  promoted,
+  rescued,
+  repaired,
+  lateP50Ms,
+  lateP99Ms,
+  compacts,
+}: LeaderHealth): NonNullable<LeaderCard['health']> {
+  return {
+    promoted,
+    rescued,
+    repaired,
+    ...(lateP50Ms === undefined ? {} : { lateP50Ms }),
+    ...(lateP99Ms === undefined ? {} : { lateP99Ms }),
+    ...(compacts === undefined ? {} : { compacts }),
   };
 }
 

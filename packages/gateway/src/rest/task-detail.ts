@@ -34,6 +34,7 @@ export async function taskDetail(board: Board, store: Store, id: string, payload
   const read = await readTask(store, id);
   const { task, kv, lock } = read;
   const past = await readPast(store.kv, kv);
+  if (task.state === 'WAITING' && task.workflow !== undefined) await board.graphs.load(task.workflow.id);
   const { state, facts, leases } = board;
   const entry = taskEntry(task, kv.modRevision);
   const handler = state
