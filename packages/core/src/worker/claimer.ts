@@ -63,6 +63,7 @@ const TRIES = 4;
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #claiming = new Set<string>();
+  readonly #bare: { readonly entry: Entry; readonly source: EntrySource }[] = [];
   #active = 0;
   #scheduled = false;
   #claimed = 0;
@@ -158,7 +159,7 @@ export class Claimer {
     const { ready } = entry;
     const name = ready?.name ?? '';
     if (ready === undefined) {
-      source.held(entry);
+      this.#readAgain(entry, source);
       return 'parked';
     }
     if (this.#claiming.has(entry.id)) {
@@ -178,6 +179,34 @@ export class Claimer {
     }
     this.#begin(session, lane, entry, source, reserved.slots);
     return 'begun';
+  }
+
+  /** An entry that was parked or held is a bare id: what it asks for is read from its record, many at once. */
+  #readAgain(entry: Entry, source: EntrySource): void {
+    this.#bare.push({ entry, source });
+    if (this.#bare.length === 1) queueMicrotask(() => void this.#readBare());
+  }
+
+  async #readBare(): Promise<void> {
+    const bare = this.#bare.splice(0);
+    try {
+      const records = await readTasks(
+        this.#options.store,
+        bare.map(({ entry }) => entry.id),
+      );
+      bare.forEach(({ entry, source }, i) => {
+        const seen = records[i];
+        if (seen === undefined) return source.held(entry);
+        entry.seen = seen;
+        entry.ready = { name: seen.task.name, limits: limitsOf(seen.task) };
+        source.again(entry);
+      });
+    } catch (error) {
+      this.#options.logger.warn('records could not be read', { error });
+      await this.#options.clock.sleep(RETRY_MS);
+      for (const { entry, source } of bare) source.again(entry);
+    }
+    this.wake();
   }
 
   #begin(session: Session, lane: Lane, entry: Entry, source: EntrySource, slots: readonly Slot[]): void {
@@ -243,9 +272,7 @@ export class Claimer {
     slots: readonly Slot[],
   ): Promise<Exclude<Verdict, 'claimed'> | { readonly held: Held }> {
     const { store, settings } = this.#options;
-    const record = entry.ready?.record;
-    let current: Seen | undefined =
-      record === undefined ? (await readTasks(store, [entry.id]))[0] : { task: record, revision: entry.revision };
+    let current = recordOf(entry) ?? (await readTasks(store, [entry.id]))[0];
     for (let tries = 0; tries < TRIES; tries++) {
       if (current === undefined || !this.#mayRun(lane, entry, current, slots)) return 'held';
       const seen = settings.seen(lane.queue, current.task.name);
@@ -324,6 +351,11 @@ export class Claimer {
 }
 
 const RETRY_MS = 500;
+
+/** The record as it came with the entry: both were written at one revision. */
+function recordOf({ seen, ready, revision }: Entry): Seen | undefined {
+  return seen ?? (ready?.record === undefined ? undefined : { task: ready.record, revision });
+}
 
 function fewestTurns(lanes: readonly Lane[]): Lane {
   let fewest = lanes[0] as Lane;

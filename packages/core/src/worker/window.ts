@@ -15,13 +15,14 @@
  */
 import type { Keys } from '../model/keys.js';
 import { decodeReady, type ReadyEntry } from '../store/edge.js';
+import type { Seen } from '../store/claim.js';
 import type { KeyValue, KvEvent, Revision } from '../store/feed.js';
 import { Heap } from './heap.js';
 import type { ShardSpan } from './shards.js';
 
 export type Place = 'ready' | 'taken' | 'held' | 'parked' | 'gone';
 
-/** One ready entry. `ready` is there only while it may be claimed. */
+/** One ready entry. Those that cannot be claimed now are kept without `ready`; it is read again when they can. */
 export interface Entry {
   readonly key: string;
   readonly shard: number;
@@ -29,6 +30,8 @@ export interface Entry {
   readonly id: string;
   revision: Revision;
   ready: ReadyEntry | undefined;
+  /** The record, when it was read apart from the entry. */
+  seen?: Seen | undefined;
   place: Place;
   /** What it waits for while parked. */
   reason: string;
@@ -130,7 +133,7 @@ export class Window {
     if (entry.place !== 'taken') return;
     if (entry.renewed) return this.again(entry);
     entry.place = 'held';
-    entry.ready = undefined;
+    forget(entry);
   }
 
   /** It can be claimed after all. */
@@ -148,7 +151,7 @@ export class Window {
     if (heap === undefined) this.#parked.set(reason, (heap = new Heap(before)));
     entry.place = 'parked';
     entry.reason = reason;
-    entry.ready = undefined;
+    forget(entry);
     this.#parkedCount += 1;
     heap.push(entry);
   }
@@ -274,6 +277,7 @@ export class Window {
     const ready = decodeReady(kv.value);
     if (!this.#accepts(ready)) return this.#remove(entry);
     entry.ready = ready;
+    entry.seen = undefined;
     if (entry.place === 'taken') entry.renewed = true;
     else this.again(entry);
   }
@@ -307,4 +311,9 @@ export class Window {
     shard.horizon = last.key;
     shard.exhausted = false;
   }
+}
+
+function forget(entry: Entry): void {
+  entry.ready = undefined;
+  entry.seen = undefined;
 }
