@@ -71,7 +71,7 @@ function failure(
   if (past || error.final === true || task.failures >= task.retry.count) {
     return edge.failedFinal(task, taken, error, kind === 'failed' ? 'failed-final' : 'timed-out');
   }
-  const delayMs = retryInMs ?? nextDelayMs(task.retry, task.failures, random);
+  const delayMs = retryInMs ?? nextDelayMs(task.retry, task.failures + 1, random);
   return edge.failedRetry(task, taken, error, taken.nowMs + delayMs, kind === 'failed' ? 'failed-retry' : 'timed-out');
 }
 

@@ -3,6 +3,7 @@ import { LeaseholdError } from '../model/errors.js';
 import { checkName } from '../model/validate.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { silentLogger, type Logger } from '../runtime/logger.js';
+import type { LeaderHealth } from '../model/leader-health.js';
 import type { Membership } from '../store/membership.js';
 import type { RenewerSource } from '../store/renewer.js';
 import { Handlers, type Handling } from './handlers.js';
@@ -41,6 +42,8 @@ export interface WorkerOptions {
   /** The longest wait between two looks into others' shards while idle. Default 5000. */
   readonly stealEveryMs?: number;
   readonly hooks?: WorkerHooks;
+  /** The leader of this process, if it leads: goes into `stats/<node>` as well. */
+  readonly leaderHealth?: () => LeaderHealth | undefined;
   readonly clock?: Clock;
   readonly logger?: Logger;
   /** Shown on the board. */
@@ -59,6 +62,7 @@ export interface WorkerSettings {
   readonly statsEveryMs: number;
   readonly stealEveryMs: number;
   readonly hooks: WorkerHooks;
+  readonly leaderHealth: () => LeaderHealth | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -84,6 +88,7 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
     statsEveryMs: whole(options.statsEveryMs ?? 5_000, 'statsEveryMs', 0, 600_000),
     stealEveryMs: whole(options.stealEveryMs ?? 5_000, 'stealEveryMs', 200, 600_000),
     hooks: options.hooks ?? {},
+    leaderHealth: options.leaderHealth ?? (() => undefined),
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
   });

@@ -54,6 +54,7 @@ export class Statistics {
     // The histogram counts from its own resolution on; an empty one says NaN.
     const p99 = delay === undefined ? 0 : delay.percentile(99) / 1e6 - 20;
     delay?.reset();
+    const leaderHealth = this.#settings.leaderHealth();
     return {
       atMs: this.#store.now(),
       eventLoopDelayMs: Number.isFinite(p99) ? Math.max(0, Math.round(p99)) : 0,
@@ -63,6 +64,7 @@ export class Statistics {
       succeeded: counters.succeeded,
       failed: counters.failed,
       rssBytes: process.memoryUsage.rss(),
+      ...(leaderHealth === undefined ? {} : { leaderHealth }),
     };
   }
 }

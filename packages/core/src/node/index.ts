@@ -1,0 +1,1 @@
+export { SchedulerNode, startNode, type NodeOptions } from './node.js';
