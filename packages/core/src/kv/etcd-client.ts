@@ -106,7 +106,7 @@ export class EtcdKv implements Kv {
       request,
       options,
     );
-    const keys = wire.keys.map((key) => key.toString()).sort();
+    const keys = [...wire.keys].sort(Buffer.compare).map((key) => key.toString());
     return { id, ttlS: Number(wire.TTL), grantedTtlS: Number(wire.grantedTTL), keys };
   }
 

@@ -1,5 +1,6 @@
 import type { LeaseId, LeaseStatus } from './kv.js';
 import type { LeaseTable } from './memory-txn.js';
+import { inByteOrder } from './sorted-map.js';
 
 interface Lease {
   readonly id: LeaseId;
@@ -49,19 +50,19 @@ export class MemoryLeases implements LeaseTable {
     return lease.ttlS;
   }
 
-  /** Takes the lease out and returns its keys, sorted; undefined when there is none. */
+  /** Takes the lease out and returns its keys in the order in which etcd deletes them; undefined when there is none. */
   remove(id: LeaseId): readonly string[] | undefined {
     const lease = this.#leases.get(id);
     if (lease === undefined) return undefined;
     this.#leases.delete(id);
-    return [...lease.keys].sort();
+    return inByteOrder(lease.keys);
   }
 
   status(id: LeaseId): LeaseStatus {
     const lease = this.#leases.get(id);
     if (lease === undefined) return { id, ttlS: -1, grantedTtlS: 0, keys: [] };
     const leftMs = Math.max(0, lease.expiresAtMs - this.#now());
-    return { id, ttlS: Math.floor(leftMs / 1000), grantedTtlS: lease.ttlS, keys: [...lease.keys].sort() };
+    return { id, ttlS: Math.floor(leftMs / 1000), grantedTtlS: lease.ttlS, keys: inByteOrder(lease.keys) };
   }
 
   /** The leases whose time is over, longest over first. */

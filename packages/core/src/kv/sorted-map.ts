@@ -123,3 +123,10 @@ const ASCII = /^[\0-\x7f]*$/;
 export function byteOrder(text: string): string {
   return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
+
+export function inByteOrder(keys: Iterable<string>): string[] {
+  return [...keys]
+    .map((key) => ({ key, at: byteOrder(key) }))
+    .sort((a, b) => (a.at < b.at ? -1 : 1))
+    .map(({ key }) => key);
+}

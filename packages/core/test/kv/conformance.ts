@@ -409,16 +409,16 @@ function leaseSuite(current: Current): void {
     const { id } = await kv.leaseGrant(60);
     const revision = await write(
       current(),
-      ...['c', 'a', 'b'].map((name): Op => ({ kind: 'put', key: k(name), value: '', lease: id })),
+      ...['😀', 'a', '\uffee'].map((name): Op => ({ kind: 'put', key: k(name), value: '', lease: id })),
     );
     const watch = record(kv, { ...all(current()), startRevision: revision + 1n });
-    expect(await kv.leaseStatus(id)).toMatchObject({ id, grantedTtlS: 60, keys: [k('a'), k('b'), k('c')] });
+    expect(await kv.leaseStatus(id)).toMatchObject({ id, grantedTtlS: 60, keys: [k('a'), k('\uffee'), k('😀')] });
     await kv.leaseRevoke(id);
     await watch.until(() => watch.events.length === 3);
     expect(watch.events.map(({ type, kv: gone }) => [type, gone.key])).toEqual([
       ['delete', k('a')],
-      ['delete', k('b')],
-      ['delete', k('c')],
+      ['delete', k('\uffee')],
+      ['delete', k('😀')],
     ]);
     expect(new Set(watch.events.map((event) => event.kv.modRevision)).size).toBe(1);
     await kv.leaseRevoke(id);
