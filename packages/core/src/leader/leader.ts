@@ -10,6 +10,7 @@ import type { Leadership, SeenLeader } from '../store/leadership.js';
 import type { Store } from '../store/store.js';
 import { Election, type ElectionSession } from './election.js';
 import { Expirer } from './expirer.js';
+import { Janitor, type JanitorOptions } from './janitor.js';
 import { Promoter } from './promoter.js';
 import { Repairer, type RepairerOptions } from './repairer.js';
 import { Rescuer, type RescuerOptions } from './rescuer.js';
@@ -27,6 +28,7 @@ export interface LeaderOptions {
   readonly rescuer?: RescuerOptions;
   readonly repairer?: RepairerOptions;
   readonly scheduler?: SchedulerOptions;
+  readonly janitor?: JanitorOptions;
 }
 
 interface Duties {
@@ -35,6 +37,7 @@ interface Duties {
   readonly rescuer: Rescuer;
   readonly repairer: Repairer;
   readonly scheduler: Scheduler;
+  readonly janitor: Janitor;
 }
 
 export class Leader implements Service {
@@ -86,6 +89,7 @@ export class Leader implements Service {
       ...duties.rescuer.health(),
       ...duties.repairer.health(),
       ...duties.scheduler.health(),
+      ...duties.janitor.health(),
     };
   }
 
@@ -102,7 +106,7 @@ export class Leader implements Service {
   }
 
   #makeDuties(leadership: Leadership): Duties {
-    const { store, clock, logger, rescuer, repairer, scheduler } = this.#options;
+    const { store, clock, logger, rescuer, repairer, scheduler, janitor } = this.#options;
     const term: Term = {
       store,
       leadership,
@@ -111,13 +115,16 @@ export class Leader implements Service {
       doubt: () => this.#election.doubt(),
       drive: (drive) => repairing.drive(drive),
     };
+    const storage = janitor?.storage;
+    const admits = storage === undefined ? undefined : () => storage.admits();
     const repairing = new Repairer(term, repairer);
     return {
       promoter: new Promoter(term),
       expirer: new Expirer(term),
       rescuer: new Rescuer(term, { ...rescuer, onNodeLost: () => repairing.scanSoon() }),
       repairer: repairing,
-      scheduler: new Scheduler(term, scheduler),
+      scheduler: new Scheduler(term, { ...(admits === undefined ? {} : { admits }), ...scheduler }),
+      janitor: new Janitor(term, janitor),
     };
   }
 }

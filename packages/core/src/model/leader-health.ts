@@ -1,3 +1,5 @@
+import type { StorageReport } from './storage.js';
+
 /** How the leader's duties do, in the leader's own `stats/` record. Counts are of its present term. */
 export interface LeaderHealth {
   /** When this term began. */
@@ -18,14 +20,7 @@ export interface LeaderHealth {
     readonly fired: number;
   };
   readonly retention?: { readonly deletedTasks: number; readonly lastPassMs: number };
-  readonly storage?: {
-    readonly sizeBytes: number;
-    readonly inUseBytes: number;
-    readonly quotaBytes: number;
-    /** New work is refused. */
-    readonly full: boolean;
-    readonly alarms: readonly string[];
-  };
+  readonly storage?: StorageReport;
   /** This leader also compacts the history of the whole cluster. */
   readonly compacts?: boolean;
 }

@@ -16,3 +16,8 @@ export * from './membership.js';
 export { loopRenewer, type Renewer, type RenewerSource } from './renewer.js';
 export { threadRenewer, type ThreadRenewerOptions } from './keepalive.js';
 export * from './create.js';
+export * from './leadership.js';
+export * from './pages.js';
+export * from './schedules.js';
+export { LEFTOVER_DEFAULTS, type LeftoverLimits } from './leftovers.js';
+export * from './storage.js';

@@ -19,6 +19,8 @@ export interface Leadership {
   readonly sinceMs: number;
   /** Create revision of the `leader` key: every term has another. */
   readonly term: Revision;
+  /** Of its node's session. */
+  readonly lease: bigint;
   readonly actor: Actor;
   readonly fence: Fence;
 }
@@ -64,6 +66,7 @@ function office(store: Store, record: LeaderRecord, term: Revision, holder: Hold
     node: record.node,
     sinceMs: record.sinceMs,
     term,
+    lease: holder.lease,
     actor: { kind: 'leader', name: record.node },
     fence: {
       id: `leader/${term}`,

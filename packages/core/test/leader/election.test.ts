@@ -68,7 +68,7 @@ describe('election', () => {
     await world.clock.advance(1_000);
     expect((await readTask(world.store, 'x')).state).toBe('SCHEDULED');
     expect(a.leader.elected).toBe(false);
-    const stale = { node: 'a', sinceMs: 0, term, actor: { kind: 'leader', name: 'a' } as const };
+    const stale = { node: 'a', sinceMs: 0, term, lease: a.holder.lease, actor: { kind: 'leader', name: 'a' } as const };
     const fence = {
       id: 'stale',
       compare: [{ key: world.store.keys.leader(), target: 'create', value: term }],

@@ -1,0 +1,58 @@
+/** Pure: how long what has ended is kept, by age, by number and by size, per state. */
+import { ENDED_STATES, type EndedState } from './state.js';
+
+export interface Keep {
+  readonly ageMs: number;
+  /** Tasks. */
+  readonly count: number;
+  /** Of records, arguments, results, logs; measured on a sample. */
+  readonly bytes: number;
+}
+
+export type RetentionPolicy = Readonly<Record<EndedState, Keep>>;
+
+const DAY_MS = 86_400_000;
+const MIB = 1_048_576;
+
+/** Failures are kept longer: somebody has to look at them. */
+export const RETENTION_DEFAULTS: RetentionPolicy = Object.freeze({
+  SUCCESS: Object.freeze({ ageMs: DAY_MS, count: 100_000, bytes: 512 * MIB }),
+  FAILURE: Object.freeze({ ageMs: 7 * DAY_MS, count: 100_000, bytes: 512 * MIB }),
+  CANCELLED: Object.freeze({ ageMs: DAY_MS, count: 50_000, bytes: 256 * MIB }),
+});
+
+/** Nothing is deleted sooner after its end: a late duplicate of its submission, or of its settling, has to find it. */
+export const MIN_KEPT_MS = 600_000;
+
+/** What ended at or before this time is deleted. */
+export type Cutoffs = Readonly<Record<EndedState, number>>;
+
+/** What is there of one state. */
+export interface Kept {
+  /** Times of the ends, ascending. */
+  readonly times: readonly number[];
+  /** Bytes of a task, on average; 0 when not measured. */
+  readonly meanBytes: number;
+}
+
+/** By age alone, without having counted. */
+export function cutoffsByAge(policy: RetentionPolicy, nowMs: number): Cutoffs {
+  return cutoffs((state) => nowMs - policy[state].ageMs, nowMs);
+}
+
+export function cutoffsOf(policy: RetentionPolicy, kept: Readonly<Record<EndedState, Kept>>, nowMs: number): Cutoffs {
+  return cutoffs((state) => {
+    const { ageMs, count, bytes } = policy[state];
+    const { times, meanBytes } = kept[state];
+    const fitting = meanBytes > 0 ? Math.floor(bytes / meanBytes) : Infinity;
+    const surplus = times.length - Math.min(count, fitting);
+    // Strictly older than the oldest that is kept: of those that ended in one millisecond rather too many are kept.
+    const oldestKept = surplus > 0 ? (times[surplus] ?? nowMs) : 0;
+    return Math.max(nowMs - ageMs, oldestKept - 1);
+  }, nowMs);
+}
+
+function cutoffs(of: (state: EndedState) => number, nowMs: number): Cutoffs {
+  const entries = ENDED_STATES.map((state) => [state, Math.min(of(state), nowMs - MIN_KEPT_MS)] as const);
+  return Object.fromEntries(entries) as Cutoffs;
+}
