@@ -155,6 +155,19 @@ describe('a followed window', () => {
     expect(viewer.gaps).toBe(0);
   });
 
+  test('frozen: a row that leaves and comes back is neither new nor departed', async () => {
+    const holder = await world.joinNode('n1');
+    const { id } = await world.submit('mail');
+    const viewer = await open();
+    await viewer.ask('subscribe', { sub: 'tasks', query: tasksQuery({ state: ['PENDING'] }), frozen: true });
+    await expect.poll(() => viewer.tasks().length).toBe(1);
+    const held = await world.start(holder, id);
+    await expect.poll(() => viewer.views.get('tasks')?.departed).toEqual([id]);
+    const revisionSeen = held.revision.toString();
+    await world.call('POST', `/locks/${id}/force-release`, { revisionSeen, reason: 'hangs' });
+    await expect.poll(() => viewer.views.get('tasks')).toMatchObject({ departed: [], newCount: 0, total: 1 });
+  });
+
   test('scrolled: another window of the same frozen list, however much arrives', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.unshift((await world.submit('mail')).id);
@@ -215,6 +228,53 @@ describe('a followed window', () => {
     const seconds = (performance.now() - started) / 1_000;
     expect(viewer.changes.length).toBeLessThanOrEqual(Math.ceil(30 * seconds) + 2);
     expect(viewer.gaps).toBe(0);
+  });
+});
+
+describe('while the store is away', () => {
+  test('the heartbeat says so; back again, the window equals a fresh one, without a snapshot (scenario 7)', async () => {
+    const viewer = await open();
+    await viewer.ask('subscribe', { sub: 'tasks', query: tasksQuery() });
+    await world.submit('mail');
+    await expect.poll(() => viewer.tasks().length).toBe(1);
+    const [verifiedMs, { snapshots }] = [viewer.beat?.verifiedMs ?? 0, viewer];
+    world.cut();
+    await expect.poll(() => viewer.beat?.feed).toBe('reconnecting');
+    await world.submit('mail');
+    expect(viewer.tasks()).toHaveLength(1);
+    world.heal();
+    await expect.poll(() => viewer.tasks().length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => viewer.beat).toMatchObject({ feed: 'live' });
+    expect(viewer.beat?.verifiedMs).toBeGreaterThan(verifiedMs);
+    expect(viewer.snapshots).toBe(snapshots);
+  });
+
+  test('after a compaction meanwhile it lists again, says so, and frozen rows survive (scenario 8)', async () => {
+    const notices: string[] = [];
+    const viewer = await open();
+    viewer.socket.on('notice', ({ kind, fromRevision, toRevision }) => {
+      if (BigInt(toRevision) > BigInt(fromRevision)) notices.push(kind);
+    });
+    const { id } = await world.submit('mail');
+    await viewer.ask('subscribe', { sub: 'tasks', query: tasksQuery(), frozen: true });
+    await expect.poll(() => viewer.tasks().length).toBe(1);
+    world.cut();
+    await world.submit('mail');
+    const { revision } = await world.submit('mail');
+    await world.kv.compact(revision);
+    world.heal();
+    await expect.poll(() => notices, { timeout: 10_000 }).toEqual(['compacted']);
+    await expect.poll(() => viewer.views.get('tasks')).toMatchObject({ generation: 2, newCount: 2, frozen: true });
+    expect(viewer.tasks().map((row) => row.id)).toEqual([id]);
+    await viewer.ask('release', { sub: 'tasks' });
+    await expect.poll(() => viewer.tasks().length).toBe(3);
+  });
+
+  test('what needs the store is answered 503, in a problem document', async () => {
+    world.cut();
+    const answer = await world.call('GET', '/cluster');
+    expect([answer.status, answer.body['code']]).toEqual([503, 'unavailable']);
+    world.heal();
   });
 });
 
@@ -325,10 +385,10 @@ describe('the socket', () => {
 
   test('fifty viewers are one watch, and one list (scenario 28)', async () => {
     let watches = 0;
-    const { watch } = world.kv;
-    world.kv.watch = (...given) => {
+    const { watch } = world.gatewayKv;
+    world.gatewayKv.watch = (...given) => {
       watches++;
-      return watch.apply(world.kv, given);
+      return watch.apply(world.gatewayKv, given);
     };
     const all = await Promise.all(Array.from({ length: 50 }, () => open()));
     await Promise.all(all.map((viewer) => viewer.ask('subscribe', { sub: 'tasks', query: tasksQuery() })));

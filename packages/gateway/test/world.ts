@@ -30,6 +30,10 @@ export const ACTOR: Actor = { kind: 'client', name: 'test' };
 /** A gateway on a real http server, and a store to act on behind its back, as workers and other clients do. */
 export interface World {
   readonly kv: Kv;
+  /** The gateway's own connection; with the memory twin it can be cut. */
+  readonly gatewayKv: Kv;
+  cut(): void;
+  heal(): void;
   readonly store: Store;
   readonly gateway: Gateway;
   readonly server: Server;
@@ -64,10 +68,13 @@ export interface NodeOptions {
 export type Target = 'memory' | { readonly etcd: string };
 
 export async function openWorld(target: Target = 'memory', options: Partial<GatewayOptions> = {}): Promise<World> {
-  const kv = target === 'memory' ? new MemoryStore().connect() : connectEtcd({ endpoints: [target.etcd] });
+  const memory = new MemoryStore();
+  const connection = memory.connect();
+  const kv = target === 'memory' ? memory.connect() : connectEtcd({ endpoints: [target.etcd] });
+  const gatewayKv = target === 'memory' ? connection : kv;
   const namespace = `test-${randomUUID()}`;
   const store = createStore(kv, { namespace });
-  const gateway = await createGateway({ kv, namespace, quietMs: 100, ...options });
+  const gateway = await createGateway({ kv: gatewayKv, namespace, quietMs: 100, ...options });
   await gateway.ready();
   const server = createServer((request, response) => {
     if (gateway.handleRequest(request, response)) return;
@@ -82,6 +89,9 @@ export async function openWorld(target: Target = 'memory', options: Partial<Gate
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     kv,
+    gatewayKv,
+    cut: () => connection.disconnect(),
+    heal: () => connection.heal(),
     store,
     gateway,
     server,
@@ -121,6 +131,7 @@ export async function openWorld(target: Target = 'memory', options: Partial<Gate
       });
       store.committer.close();
       await kv.close();
+      await gatewayKv.close();
     },
   };
 }

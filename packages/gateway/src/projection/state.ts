@@ -10,6 +10,8 @@ import {
   decodeRecord,
   decodeTask,
   isLeaseholdError,
+  LeaseholdError,
+  TASK_STATES,
   type Keys,
   type LeaderRecord,
   type LockRecord,
@@ -169,9 +171,7 @@ export class BoardState {
     const revision = kv.modRevision.toString();
     switch (parsed.kind) {
       case 'tasks':
-        if (this.tasks.size >= this.#caps.tasks && this.tasks.get(parsed.id) === undefined) this.dropped++;
-        else this.tasks.set(taskEntry(decodeTask(kv.value), kv.modRevision));
-        return;
+        return this.#putTask(parsed.id, kv);
       case 'locks':
         this.locks.set(parsed.id, {
           ...decodeLock(kv.value),
@@ -219,6 +219,14 @@ export class BoardState {
       default:
         return;
     }
+  }
+
+  #putTask(id: string, kv: KeyValue): void {
+    const task = decodeTask(kv.value);
+    const legible = task.id === id && typeof task.name === 'string' && TASK_STATES.includes(task.state);
+    if (!legible) throw new LeaseholdError('unreadable', 'a task record is not of this layout', { id });
+    if (this.tasks.size >= this.#caps.tasks && this.tasks.get(id) === undefined) this.dropped++;
+    else this.tasks.set(taskEntry(task, kv.modRevision));
   }
 
   #removeRecord(parsed: ParsedKey | undefined): void {

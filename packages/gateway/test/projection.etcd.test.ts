@@ -1,0 +1,5 @@
+/// <reference path="../../tooling/vitest/provided.d.ts" />
+import { inject } from 'vitest';
+import { projectionSuite } from './projection.suite.js';
+
+projectionSuite('etcd', () => ({ etcd: inject('etcd') }), 2, 120);
