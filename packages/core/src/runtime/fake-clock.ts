@@ -23,7 +23,8 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
-    return this.#wallMs + this.#monotonicMs;
+    // Whole, as Date.now is.
+    return Math.floor(this.#wallMs + this.#monotonicMs);
   }
 
   monotonic(): number {
