@@ -144,7 +144,7 @@ export class Election implements Service {
   }
 
   async #campaign(): Promise<number | void> {
-    const { store, session, logger, candidate, beginTerm } = this.#options;
+    const { store, session, candidate } = this.#options;
     if (candidate?.() === false) return THINK_AGAIN_MS;
     const outcome = await campaign(store, session.holder);
     switch (outcome.kind) {
@@ -155,16 +155,29 @@ export class Election implements Service {
       case 'taken':
         this.#seen = { known: true, leader: outcome.leader };
         return;
-      case 'elected': {
-        const { leadership } = outcome;
-        const lease = session.holder.lease;
-        this.#seen = { known: true, leader: { record: leadership, term: leadership.term, lease } };
-        if (session.signal.aborted || this.#lifecycle.signal.aborted) return void (await resign(store, leadership));
-        this.#mine = leadership;
-        logger.info('elected leader', { node: leadership.node, term: leadership.term });
-        this.#term = new AbortController();
-        await beginTerm(leadership, AbortSignal.any([this.#term.signal, this.#lifecycle.signal]));
-      }
+      case 'elected':
+        return this.#take(outcome.leadership);
+    }
+  }
+
+  async #take(leadership: Leadership): Promise<void> {
+    const { store, session, logger, beginTerm } = this.#options;
+    const { node, term } = leadership;
+    this.#seen = {
+      known: true,
+      leader: { record: { node, sinceMs: leadership.sinceMs }, term, lease: session.holder.lease },
+    };
+    if (session.signal.aborted || this.#lifecycle.signal.aborted) return void (await resign(store, leadership));
+    this.#mine = leadership;
+    this.#term = new AbortController();
+    logger.info('elected leader', { node, term });
+    try {
+      await beginTerm(leadership, AbortSignal.any([this.#term.signal, this.#lifecycle.signal]));
+    } catch (error) {
+      // Half a leader is none: somebody else may do better.
+      await this.#endTerm(leadership);
+      await resign(store, leadership);
+      throw error;
     }
   }
 

@@ -4,7 +4,7 @@ export class Lateness {
   readonly #size: number;
   #next = 0;
 
-  constructor(size = 1_000) {
+  constructor(size = 10_000) {
     this.#size = size;
   }
 

@@ -108,7 +108,10 @@ export class Repairer implements Service {
     const now = this.#term.clock.monotonic();
     const due = [...this.#marks].filter(([, { fromMs }]) => fromMs <= now);
     for (let at = 0; at < due.length && !signal.aborted; at += AT_ONCE) {
-      await Promise.all(due.slice(at, at + AT_ONCE).map(([id, mark]) => this.#driveOne(id, mark)));
+      const driving = Promise.all(due.slice(at, at + AT_ONCE).map(([id, mark]) => this.#driveOne(id, mark)));
+      // A driver that the fence refuses gets nowhere: a term that is over does not wait for it.
+      await Promise.race([driving, aborted(signal)]);
+      driving.catch(() => undefined);
     }
   }
 
@@ -122,4 +125,9 @@ export class Repairer implements Service {
     // A mark that was set meanwhile stays.
     if (this.#marks.get(id) === mark) this.#marks.delete(id);
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -65,7 +65,7 @@ export class Scheduler implements Service {
 
   async stop(): Promise<void> {
     await this.#duty.stop();
-    await Promise.all([...this.#entries.values()].map((entry) => entry.wait?.feed.stop()));
+    await Promise.all([...this.#entries.values()].map(async (entry) => entry.wait?.feed.stop()));
     this.#entries.clear();
   }
 

@@ -5,7 +5,7 @@ export interface LeaderHealth {
   /** When this term began. */
   readonly sinceMs: number;
   readonly promoted: number;
-  /** How late the last thousand tasks were promoted; absent while there were none. */
+  /** How late the last ten thousand tasks were promoted; absent while there were none. */
   readonly lateP50Ms?: number;
   readonly lateP99Ms?: number;
   /** Lost attempts that no claimer took over. */

@@ -11,7 +11,7 @@ import { prefixEnd, type Revision } from '../kv/kv.js';
 import { clusterKeys } from '../model/cluster-keys.js';
 import { decodeRecord, encodeRecord } from '../model/codec.js';
 import { historyFor, type StorageLimits, type StorageReport } from '../model/storage.js';
-import type { Leadership } from './leadership.js';
+import { LEADER_CALL, type Leadership } from './leadership.js';
 import { pages } from './pages.js';
 import { absent, createdAt, found, get, leaseIs, modIs, put, type Store } from './store.js';
 import { answered } from './submit.js';
@@ -29,12 +29,10 @@ const RENEW_MS = 3_600_000;
 export async function sampleClock(store: Store, leader: Leadership): Promise<void> {
   const nowMs = store.now();
   const key = store.keys.clock(nowMs);
-  await answered(
-    store,
-    leader.fence,
-    {},
-    { compare: [absent(key)], success: [put(key, encodeRecord({ atMs: nowMs }))] },
-  );
+  await answered(store, leader.fence, LEADER_CALL, {
+    compare: [absent(key)],
+    success: [put(key, encodeRecord({ atMs: nowMs }))],
+  });
 }
 
 /** The revision of the newest sample that is at least so old; undefined when there is none. */
@@ -51,15 +49,10 @@ export async function registerWindow(store: Store, leader: Leadership, windowMs:
   const known = kv === undefined ? undefined : decodeRecord<WindowRecord>(kv.value, 'window');
   if (known?.windowMs === windowMs && known.atMs > store.now() - RENEW_MS) return;
   const record: WindowRecord = { windowMs, atMs: store.now() };
-  await answered(
-    store,
-    leader.fence,
-    {},
-    {
-      compare: [modIs(key, kv?.modRevision ?? 0n)],
-      success: [put(key, encodeRecord(record))],
-    },
-  );
+  await answered(store, leader.fence, LEADER_CALL, {
+    compare: [modIs(key, kv?.modRevision ?? 0n)],
+    success: [put(key, encodeRecord(record))],
+  });
 }
 
 async function largestWindowMs(store: Store): Promise<number> {
@@ -78,16 +71,11 @@ async function largestWindowMs(store: Store): Promise<number> {
 export async function claimCompactor(store: Store, leader: Leadership): Promise<boolean> {
   const key = clusterKeys.compactor;
   const record = { namespace: store.keys.namespace, node: leader.node, sinceMs: store.now() };
-  const result = await answered(
-    store,
-    leader.fence,
-    {},
-    {
-      compare: [absent(key)],
-      success: [put(key, encodeRecord(record), leader.lease)],
-      failure: [get(key)],
-    },
-  );
+  const result = await answered(store, leader.fence, LEADER_CALL, {
+    compare: [absent(key)],
+    success: [put(key, encodeRecord(record), leader.lease)],
+    failure: [get(key)],
+  });
   if (result.succeeded) return true;
   return found(result.results, 0)?.lease === leader.lease;
 }

@@ -16,7 +16,7 @@ import { decideFire, dueMs, fireId, type FireDecision } from '../model/schedule.
 import { isEnded, isWorkflowEnded } from '../model/state.js';
 import { seen } from './claim.js';
 import { cancelTask, cancelWorkflow } from './operate.js';
-import type { Leadership } from './leadership.js';
+import { LEADER_CALL, type Leadership } from './leadership.js';
 import { readKeys } from './pages.js';
 import { decodeSchedule } from './schedules.js';
 import { scheduledOps, submitLarge } from './scheduled.js';
@@ -195,16 +195,11 @@ class Firing {
     const store = this.#store;
     const { revision = 0n } = this.#schedule ?? {};
     const key = store.keys.schedule(next.id);
-    const result = await answered(
-      store,
-      this.#leader.fence,
-      {},
-      {
-        compare: [modIs(key, revision), ...compare],
-        success: [put(key, encodeRecord(next)), ...ops],
-        failure: [get(key)],
-      },
-    );
+    const result = await answered(store, this.#leader.fence, LEADER_CALL, {
+      compare: [modIs(key, revision), ...compare],
+      success: [put(key, encodeRecord(next)), ...ops],
+      failure: [get(key)],
+    });
     if (result.succeeded) {
       this.#schedule = { record: next, revision: result.revision };
       return true;

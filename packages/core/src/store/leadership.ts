@@ -13,6 +13,12 @@ import type { Holder } from './claim.js';
 import type { Fence } from './commit.js';
 import { absent, createdAt, del, found, get, leaseIs, put, type Store } from './store.js';
 
+/**
+ * How long a leader's write is tried while the store does not answer. Short: every duty looks again, and a leader that
+ * stops must not be held up.
+ */
+export const LEADER_CALL = Object.freeze({ giveUpMs: 5_000 });
+
 /** The office, as its holder has it. */
 export interface Leadership {
   readonly node: string;

@@ -13,7 +13,7 @@ import { placesOf } from '../model/places.js';
 import type { TaskRecord } from '../model/task.js';
 import { due } from '../model/transition.js';
 import { edgeOps } from './edge.js';
-import type { Leadership } from './leadership.js';
+import { LEADER_CALL, type Leadership } from './leadership.js';
 import { pages, readKeys } from './pages.js';
 import { del, modIs, takenBy, type Store } from './store.js';
 import { answered } from './submit.js';
@@ -101,19 +101,14 @@ async function move(store: Store, leader: Leadership, entry: DueEntry, options: 
   const { task } = entry;
   const guard = modIs(store.keys.task(entry.id), entry.revision);
   if (task === undefined || !placesOf(store.keys, task, () => '').has(entry.key)) {
-    await answered(store, leader.fence, {}, { compare: [guard], success: [del(entry.key)] });
+    await answered(store, leader.fence, LEADER_CALL, { compare: [guard], success: [del(entry.key)] });
     return 'stray';
   }
   const next = due(task, takenBy(store, leader.actor));
-  const result = await answered(
-    store,
-    leader.fence,
-    {},
-    {
-      compare: [guard],
-      success: edgeOps(store.keys, task, next),
-    },
-  );
+  const result = await answered(store, leader.fence, LEADER_CALL, {
+    compare: [guard],
+    success: edgeOps(store.keys, task, next),
+  });
   // After a lost reply a fallen guard may be our own success (C4): either way it has moved.
   if (!result.succeeded && !result.resent) return 'changed';
   options.onPromoted?.(Math.max(0, store.now() - (task.dueMs ?? 0)));

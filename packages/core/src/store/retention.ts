@@ -16,7 +16,7 @@ import type { WorkflowRecord } from '../model/records.js';
 import { cutoffsByAge, cutoffsOf, type Cutoffs, type Kept, type RetentionPolicy } from '../model/retention.js';
 import { ENDED_STATES, isEnded, isWorkflowEnded, type EndedState } from '../model/state.js';
 import type { TaskRecord } from '../model/task.js';
-import type { Leadership } from './leadership.js';
+import { LEADER_CALL, type Leadership } from './leadership.js';
 import { pages, readKeys, type Span } from './pages.js';
 import { del, modIs, type Store } from './store.js';
 import { answered } from './submit.js';
@@ -128,15 +128,10 @@ class Pass {
       await deleteSpan(this.#store, this.#leader, spanOf(prefix), guard);
     }
     const graphs = keys.graphs(id);
-    const result = await answered(
-      this.#store,
-      this.#leader.fence,
-      {},
-      {
-        compare: guard,
-        success: [del(kv.key), { kind: 'delete', key: graphs, rangeEnd: prefixEnd(graphs) }],
-      },
-    );
+    const result = await answered(this.#store, this.#leader.fence, LEADER_CALL, {
+      compare: guard,
+      success: [del(kv.key), { kind: 'delete', key: graphs, rangeEnd: prefixEnd(graphs) }],
+    });
     if (!result.succeeded && !result.resent) return false;
     this.#retired++;
     for (let from = 0; from < record.tasks; from += PAGE)
@@ -173,7 +168,7 @@ class Pass {
 
   async #deleteStray(id: string, revision: bigint, key: string): Promise<void> {
     const compare = [modIs(this.#store.keys.task(id), revision)];
-    const result = await answered(this.#store, this.#leader.fence, {}, { compare, success: [del(key)] });
+    const result = await answered(this.#store, this.#leader.fence, LEADER_CALL, { compare, success: [del(key)] });
     if (result.succeeded) this.#strays++;
   }
 
@@ -189,7 +184,7 @@ class Pass {
       ...ranges.map((key): Op => ({ kind: 'delete', key, rangeEnd: prefixEnd(key) })),
     ];
     const compare = [modIs(keys.task(id), revision)];
-    const result = await answered(this.#store, this.#leader.fence, {}, { compare, success });
+    const result = await answered(this.#store, this.#leader.fence, LEADER_CALL, { compare, success });
     if (!result.succeeded) return;
     if (revision === 0n) this.#strays++;
     else this.#tasks++;

@@ -9,6 +9,7 @@ import { checkZone, parseCron } from '../model/cron.js';
 import { LeaseholdError } from '../model/errors.js';
 import { checkId } from '../model/ids.js';
 import { utf8Length } from '../model/json.js';
+import { display } from '../model/plain.js';
 import { actorText, type MissedPolicy, type OverlapPolicy, type ScheduleRecord } from '../model/records.js';
 import { nextFireMs } from '../model/schedule.js';
 import type { Workflow } from '../model/signature.js';
@@ -42,12 +43,8 @@ export interface ScheduleInput {
   readonly overlap?: OverlapPolicy;
 }
 
-export const SCHEDULE_DEFAULTS = Object.freeze({
-  zone: 'UTC',
-  missed: 'one' as MissedPolicy,
-  missedWindowMs: 3_600_000,
-  overlap: 'allow' as OverlapPolicy,
-});
+export const SCHEDULE_DEFAULTS: Required<Pick<ScheduleInput, 'zone' | 'missed' | 'missedWindowMs' | 'overlap'>> =
+  Object.freeze({ zone: 'UTC', missed: 'one', missedWindowMs: 3_600_000, overlap: 'allow' });
 
 export const SCHEDULE_LIMITS = Object.freeze({
   /** Shorter than other ids: what it submits has its id and the instant in theirs. */
@@ -68,8 +65,8 @@ export function checkSchedule(input: ScheduleInput, defaults: SignatureDefaults,
   const id = checkId(input.id, 'id', SCHEDULE_LIMITS.idBytes);
   parseCron(input.spec);
   const { missed = SCHEDULE_DEFAULTS.missed, overlap = SCHEDULE_DEFAULTS.overlap } = input;
-  if (!MISSED.includes(missed)) throw invalid('missed', `${String(missed)} is not one of ${MISSED.join(', ')}`);
-  if (!OVERLAP.includes(overlap)) throw invalid('overlap', `${String(overlap)} is not one of ${OVERLAP.join(', ')}`);
+  if (!MISSED.includes(missed)) throw invalid('missed', `${display(missed)} is not one of ${MISSED.join(', ')}`);
+  if (!OVERLAP.includes(overlap)) throw invalid('overlap', `${display(overlap)} is not one of ${OVERLAP.join(', ')}`);
   const { startMs, endMs, count, jitterMs } = input;
   if (startMs !== undefined) checkDate(startMs, 'startMs');
   if (endMs !== undefined) checkDate(endMs, 'endMs');

@@ -16,7 +16,7 @@ import type { Taken } from '../model/transition.js';
 import { inlineSuccessors, seen, type Seen } from './claim.js';
 import { edgeOps } from './edge.js';
 import { endingOps, type EndingContext } from './ending.js';
-import type { Leadership } from './leadership.js';
+import { LEADER_CALL, type Leadership } from './leadership.js';
 import { readKeys } from './pages.js';
 import type { Drive } from './settle.js';
 import { absent, createdAt, modIs, takenBy, type Store } from './store.js';
@@ -88,7 +88,7 @@ async function write(
   const lockKey = store.keys.lock(id);
   const lockGuard = lock === undefined ? absent(lockKey) : createdAt(lockKey, lock.createRevision);
   const compare = [modIs(store.keys.task(id), revision), lockGuard];
-  const result = await answered(store, leader.fence, {}, { compare, success: ops });
+  const result = await answered(store, leader.fence, LEADER_CALL, { compare, success: ops });
   return result.succeeded || result.resent ? { before: task, after: task, step: 'write' } : undefined;
 }
 
@@ -104,15 +104,10 @@ async function edge(
   const { after, context } = isEnded(next.state) ? await readAround(store, next) : { after: next, context: {} };
   const ending = endingOps(store, after, taken, context);
   const first = edgeOps(keys, task, after);
-  const result = await answered(
-    store,
-    leader.fence,
-    {},
-    {
-      compare: [modIs(keys.task(task.id), revision), absent(keys.lock(task.id)), ...ending.compare],
-      success: [...first, ...ending.ops],
-    },
-  );
+  const result = await answered(store, leader.fence, LEADER_CALL, {
+    compare: [modIs(keys.task(task.id), revision), absent(keys.lock(task.id)), ...ending.compare],
+    success: [...first, ...ending.ops],
+  });
   // A fallen guard after a lost reply may be this very edge (C4); the next look tells, and finds nothing left to do.
   if (!result.succeeded) return undefined;
   const count = ending.countAt === undefined ? undefined : result.results[first.length + ending.countAt];

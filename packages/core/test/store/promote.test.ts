@@ -63,7 +63,7 @@ describe('promotion', () => {
     expect((await dump(store, 'ready')).size).toBe(10_000);
     // 10 000 / 64 requests of writes and 10 000 / 100 of reads, with room for uneven batches.
     expect(requests).toBeLessThan(400);
-  });
+  }, 120_000);
 
   it('P1, report E16: nothing due in the future is read or remembered', async () => {
     await submitAt(clock.nowMs + 86_400_000, 'tomorrow');

@@ -248,7 +248,8 @@ describe('firing', () => {
         method === 'txn' && request.compare.length > 0 && ++writes > 1 ? 'refuse' : 'pass',
     });
     const { makeStore } = await import('./plain-worker.js');
-    const broken = makeStore(kv, clock, { giveUpMs: 0 });
+    let ticks = 0;
+    const broken = makeStore(kv, clock, { giveUpMs: 0, now: () => (ticks += 1_000) });
     const seen = await readSchedule(store, 's');
     if (seen === undefined) throw new Error('no schedule');
     await expect(fireSchedule(broken, leader, seen)).rejects.toThrow();
