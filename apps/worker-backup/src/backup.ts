@@ -26,7 +26,7 @@ export async function backupDatabase(
   const source = await sourceBelow(options.folder, given.path);
   const base = path.parse(source).name;
   // Named by the task: executed a second time, it replaces its own copy and no other.
-  const file = `${COPIES}/${base}-${work.taskId}.db`;
+  const file = `${COPIES}/${base}-${work.id}.db`;
   const final = path.join(options.folder, file);
   const draft = `${final}.${process.pid}.part`;
   await mkdir(path.dirname(final), { recursive: true });
@@ -34,7 +34,7 @@ export async function backupDatabase(
   try {
     const job = { source, target: draft, probe: `${draft}.restored` };
     const run = options.run ?? copyInThread;
-    const copied = await run(job, work.signal, (done) => work.progress(done, STEPS));
+    const copied = await run(job, work.signal, (done) => work.progress(done / STEPS));
     work.signal.throwIfAborted();
     await rename(draft, final);
     const bytes = (await stat(final)).size;

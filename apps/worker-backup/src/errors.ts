@@ -1,7 +1,8 @@
-/** The source is not a sound database: a copy of it would be worth nothing. `final`: a person has to look. */
-export class DamagedDatabaseError extends Error {
+import { FinalError } from '@leasehold/core';
+
+/** The source is not a sound database: a copy of it would be worth nothing, and a person has to look. */
+export class DamagedDatabaseError extends FinalError {
   override readonly name = 'DamagedDatabaseError';
-  readonly final = true;
 }
 
 /** The copy is not what the source was. */
@@ -9,7 +10,6 @@ export class UnprovenBackupError extends Error {
   override readonly name = 'UnprovenBackupError';
 }
 
-export class PathError extends Error {
+export class PathError extends FinalError {
   override readonly name = 'PathError';
-  readonly final = true;
 }

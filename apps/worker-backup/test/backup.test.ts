@@ -15,8 +15,8 @@ const inPlace: RunCopy = (job, _signal, onStep) => Promise.resolve().then(() => 
 
 let folder: string;
 const steps: number[] = [];
-function work(taskId: string, signal = new AbortController().signal): Work {
-  return { taskId, signal, log: () => undefined, progress: (done) => void steps.push(done) };
+function work(id: string, signal = new AbortController().signal): Work {
+  return { id, signal, log: () => undefined, progress: (fraction) => void steps.push(fraction) };
 }
 const backup = (given: string, taskId: string, keep?: number): ReturnType<typeof backupDatabase> =>
   backupDatabase({ folder, run: inPlace, ...(keep === undefined ? {} : { keep }) }, { path: given }, work(taskId));
@@ -37,7 +37,7 @@ test('copies a database, proves the copy by restoring it, and tells how far it i
   expect(file).toBe('backup/copies/sample-t1.db');
   expect(rows).toBe(5_016n);
   expect(bytes).toBe(pages * 4_096n);
-  expect(steps).toEqual([1, 2, 3, 4]);
+  expect(steps).toEqual([0.25, 0.5, 0.75, 1]);
   const copy = new Database(path.join(folder, file));
   expect(copy.prepare('SELECT count(*) AS n FROM readings').get()).toMatchObject({ n: 5_000 });
   copy.close();

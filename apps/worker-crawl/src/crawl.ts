@@ -1,6 +1,6 @@
 import { load } from 'cheerio';
 import { checkUrl, parseUrl, type AllowedHosts } from './allowed.js';
-import { HttpStatusError, NotHtmlError, TooManyRedirectsError } from './errors.js';
+import { NotHtmlError, statusError, TooManyRedirectsError } from './errors.js';
 import { read, type Answer, type ReadLimits } from './read.js';
 import { Robots } from './robots.js';
 import { Turns } from './turns.js';
@@ -55,7 +55,7 @@ export class Crawler {
   }
 
   #page(url: URL, answer: Answer, work: Work): [string, number, bigint] {
-    if (answer.status !== 200) throw new HttpStatusError(url, answer.status);
+    if (answer.status !== 200) throw statusError(url, answer.status);
     if (answer.type !== 'text/html' && answer.type !== 'application/xhtml+xml')
       throw new NotHtmlError(url, answer.type);
     const page = load(answer.body);

@@ -1,5 +1,5 @@
 import robotsParser from 'robots-parser';
-import { HttpStatusError, RobotsError } from './errors.js';
+import { RobotsError, statusError } from './errors.js';
 import { read, ROBOT_NAME, type ReadLimits } from './read.js';
 
 interface Rules {
@@ -41,7 +41,7 @@ export class Robots {
     const where = new URL('/robots.txt', url);
     const answer = await read(where, LIMITS, signal);
     // RFC 9309: a site without rules (4xx) may be read; one in trouble (5xx) may not, until it has recovered.
-    if (answer.status >= 500) throw new HttpStatusError(where, answer.status);
+    if (answer.status >= 500) throw statusError(where, answer.status);
     const rules = parseRobots(where.href, answer.status === 200 ? answer.body : '');
     if (this.#rules.size >= MOST_SITES) this.#rules.clear();
     this.#rules.set(url.origin, { rules, untilMs: this.#now() + KEPT_MS });

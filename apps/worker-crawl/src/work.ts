@@ -1,6 +1,4 @@
-/** What a handler here needs of the attempt it runs in. */
-export interface Work {
-  /** Aborted on cancel, timeout, stop, and when the lease is lost. */
-  readonly signal: AbortSignal;
-  log(message: string): void;
-}
+import type { TaskContext } from '@leasehold/core';
+
+/** What a handler here needs of the attempt it runs in. A worker gives its task context, a test an object of its own. */
+export type Work = Pick<TaskContext, 'signal' | 'log'>;

@@ -1,15 +1,17 @@
+import { FinalError } from '@leasehold/core';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { checkUrl, readAllowed } from '../src/allowed.js';
 import { Crawler } from '../src/crawl.js';
 import { startDemoSite, type DemoSite } from '../src/demo-site.js';
 import {
-  HttpStatusError,
+  MissingPageError,
   NotHtmlError,
   PageTooLargeError,
   RefusedUrlError,
   RobotsError,
   TooManyRedirectsError,
+  UnwellServerError,
 } from '../src/errors.js';
 import { USER_AGENT } from '../src/read.js';
 import { Turns } from '../src/turns.js';
@@ -67,9 +69,11 @@ describe('the demo site', () => {
 describe('a page that cannot be read', () => {
   test('a 404 is final, a 503 is worth another try', async () => {
     const missing = await crawl('/missing').catch((error: unknown) => error);
-    expect(missing).toBeInstanceOf(HttpStatusError);
-    expect(missing).toMatchObject({ status: 404, final: true });
-    await expect(crawl('/busy')).rejects.toMatchObject({ status: 503, final: false });
+    expect(missing).toBeInstanceOf(MissingPageError);
+    expect(missing).toMatchObject({ status: 404 });
+    const busy = await crawl('/busy').catch((error: unknown) => error);
+    expect(busy).toBeInstanceOf(UnwellServerError);
+    expect(busy).not.toBeInstanceOf(FinalError);
   });
 
   test('robots.txt is obeyed, and named', async () => {

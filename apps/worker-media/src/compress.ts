@@ -1,12 +1,12 @@
+import { FinalError } from '@leasehold/core';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
 import { fileBelow, writeWhole } from './folder.js';
 import type { Work } from './work.js';
 
-export class BadQualityError extends RangeError {
+export class BadQualityError extends FinalError {
   override readonly name = 'BadQualityError';
-  readonly final = true;
 
   constructor(quality: number) {
     super(`quality is ${quality}; give a whole number from 1 to 100`);

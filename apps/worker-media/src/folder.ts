@@ -1,13 +1,13 @@
 /** A folder that a task may name files in, and nothing outside of it. */
+import { FinalError } from '@leasehold/core';
 import { createWriteStream } from 'node:fs';
 import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-export class PathError extends Error {
+export class PathError extends FinalError {
   override readonly name = 'PathError';
-  readonly final = true;
 }
 
 /** The absolute path of a file below `folder`. Symbolic links are followed before the check, so none leads out. */

@@ -1,11 +1,11 @@
+import { FinalError } from '@leasehold/core';
 import { stat } from 'node:fs/promises';
 import type { Bucket } from './bucket.js';
 import { fileBelow } from './folder.js';
 import type { Work } from './work.js';
 
-export class BadUploadError extends Error {
+export class BadUploadError extends FinalError {
   override readonly name = 'BadUploadError';
-  readonly final = true;
 }
 
 /** A file to store, and how large it has to be if whoever made it said so. */
@@ -46,7 +46,7 @@ export async function uploadToS3(
     }
     addresses.push(await bucket.put(path, file, size, work.signal));
     total += BigInt(size);
-    work.progress(index + 1, wanted.length);
+    work.progress((index + 1) / wanted.length, path);
   }
   work.log(`${wanted.length} files stored, ${total} bytes`);
   return [addresses, total];

@@ -1,4 +1,6 @@
-/** Refusals by the business, not by the machine. `final`: trying again changes nothing, a person has to. */
+import { FinalError } from '@leasehold/core';
+
+/** Refusals by the business, not by the machine. A `FinalError` is not tried again: a person has to change something. */
 export class OutOfStockError extends RangeError {
   override readonly name = 'OutOfStockError';
 
@@ -7,36 +9,32 @@ export class OutOfStockError extends RangeError {
   }
 }
 
-export class BadQuantityError extends RangeError {
+export class BadQuantityError extends FinalError {
   override readonly name = 'BadQuantityError';
-  readonly final = true;
 
   constructor(quantity: number) {
     super(`quantity is ${quantity}; it must be at least 1`);
   }
 }
 
-export class UnknownSkuError extends Error {
+export class UnknownSkuError extends FinalError {
   override readonly name = 'UnknownSkuError';
-  readonly final = true;
 
   constructor(sku: string) {
     super(`no article ${JSON.stringify(sku)}`);
   }
 }
 
-export class UnknownUserError extends Error {
+export class UnknownUserError extends FinalError {
   override readonly name = 'UnknownUserError';
-  readonly final = true;
 
   constructor(id: bigint) {
     super(`no user ${id}`);
   }
 }
 
-export class UnverifiedUserError extends Error {
+export class UnverifiedUserError extends FinalError {
   override readonly name = 'UnverifiedUserError';
-  readonly final = true;
 
   constructor(id: bigint) {
     super(`user ${id} did not pass verification; the profile stays as it is`);
@@ -44,9 +42,8 @@ export class UnverifiedUserError extends Error {
 }
 
 /** A later attempt of the same task has been here: whatever this one is doing, it has been given up on. */
-export class StaleAttemptError extends Error {
+export class StaleAttemptError extends FinalError {
   override readonly name = 'StaleAttemptError';
-  readonly final = true;
 
   constructor(taskId: string, token: bigint, seen: bigint) {
     super(`attempt with token ${token} of ${taskId} is stale: ${seen} has been here`);

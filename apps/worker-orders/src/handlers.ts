@@ -40,7 +40,7 @@ function stockOf(shop: Shop, sku: string): bigint {
 function move(shop: Shop, sku: string, change: number, work: Work): bigint {
   shop
     .prepare('INSERT INTO movements (sku, change, task_id, at_ms) VALUES (?, ?, ?, ?)')
-    .run(sku, change, work.taskId, Date.now());
+    .run(sku, change, work.id, Date.now());
   shop.prepare('UPDATE stock SET quantity = quantity + ? WHERE sku = ?').run(change, sku);
   return stockOf(shop, sku);
 }

@@ -28,14 +28,15 @@ export function once(shop: Shop, work: Work, effect: () => bigint): bigint {
     .transaction((): bigint => {
       // Inside the transaction, so that nothing is written after the lease was known to be lost.
       work.signal.throwIfAborted();
-      const row = find.get(work.taskId) as AppliedRow | undefined;
+      const row = find.get(work.id) as AppliedRow | undefined;
       if (row === undefined) {
         const result = effect();
-        record.run(work.taskId, String(work.token), String(result));
+        record.run(work.id, String(work.tokenNumber), String(result));
         return result;
       }
-      if (BigInt(row.token) > work.token) throw new StaleAttemptError(work.taskId, work.token, BigInt(row.token));
-      raise.run(String(work.token), work.taskId);
+      if (BigInt(row.token) > work.tokenNumber)
+        throw new StaleAttemptError(work.id, work.tokenNumber, BigInt(row.token));
+      raise.run(String(work.tokenNumber), work.id);
       work.log(`was applied by an earlier attempt; its result is given again`);
       return BigInt(row.result);
     })

@@ -1,3 +1,4 @@
+import { FinalError } from '@leasehold/core';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -29,8 +30,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function attempt(taskId: string, token: bigint, signal = new AbortController().signal): Work {
-  return { taskId, token, signal, log: () => undefined };
+function attempt(id: string, tokenNumber: bigint, signal = new AbortController().signal): Work {
+  return { id, tokenNumber, signal, log: () => undefined };
 }
 
 function stock(sku = SKU): bigint {
@@ -84,7 +85,8 @@ describe('processInventory', () => {
     expect(() => processInventory(shop, { sku: 'SKU-0', quantity: 1 }, attempt('t1', 1n))).toThrow(UnknownSkuError);
     expect(() => processInventory(shop, { sku: SKU, quantity: 0 }, attempt('t1', 1n))).toThrow(BadQuantityError);
     expect(() => restock(shop, { sku: SKU, quantity: -5 }, attempt('t1', 1n))).toThrow(BadQuantityError);
-    expect(new UnknownSkuError('x').final && new BadQuantityError(0).final).toBe(true);
+    expect(new UnknownSkuError('x')).toBeInstanceOf(FinalError);
+    expect(new OutOfStockError('x', 1, 0n)).not.toBeInstanceOf(FinalError);
   });
 
   test('shares one file with another process', () => {

@@ -67,6 +67,11 @@ export class Crew {
     });
   }
 
+  /** Counts from here on. */
+  forget(): void {
+    this.#ended = 0;
+  }
+
   async stop(): Promise<void> {
     await Promise.all(
       this.#children.map(async (child) => {

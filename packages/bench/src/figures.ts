@@ -103,5 +103,5 @@ function block(bench: string, figures: readonly Figure[]): string {
     `  ${metric.padEnd(width(0))}  ${value.padStart(width(1))} ${unit.padEnd(width(2))}  ${ratio}`.trimEnd(),
   );
   const conditions = shared.map(([name, value]) => `${name}: ${value}`).join('; ');
-  return [`${bench}`, `  ${conditions}`, ...lines, ''].join('\n');
+  return [bench, `  ${conditions}`, ...lines, ''].join('\n');
 }

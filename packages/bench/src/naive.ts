@@ -16,11 +16,11 @@ const SUBMIT_LANES = 128;
 /** More at once gave no more on two cores. */
 const WORK_LANES = 64;
 
-export function naiveSystem(tasks: number, etcd: { version: string }): System {
+export function naiveSystem(tasks: number, etcdVersion: string): System {
   return {
     name: 'naive (lease + lock + put a task)',
     tasks,
-    conditions: { ...etcdConditions({ version: etcd.version, members: [] }), members: 1, concurrency: WORK_LANES },
+    conditions: { ...etcdConditions({ version: etcdVersion, members: [] }), members: 1, concurrency: WORK_LANES },
     async open(): Promise<OpenSystem> {
       const stage = await openStage();
       let next = 0;
@@ -31,6 +31,7 @@ export function naiveSystem(tasks: number, etcd: { version: string }): System {
             const id = String(next++).padStart(10, '0');
             await put(stage.kv, id, 'PENDING');
           }),
+        one: () => Promise.reject(new Error('the naive pattern has no result to wait for')),
         close: () => stage.end(),
       };
     },
@@ -54,9 +55,9 @@ export const naiveMember: MakeMember = (settings, ended) => {
   const kv = connectEtcd({ endpoints: settings['endpoints'] as string[] });
   const waiting: string[] = [];
   let running = 0;
-  let stopping = false;
+  const stopping = new AbortController();
   const next = (): void => {
-    while (running < WORK_LANES && waiting.length > 0 && !stopping) {
+    while (running < WORK_LANES && waiting.length > 0 && !stopping.signal.aborted) {
       running += 1;
       void work(kv, waiting.shift() ?? '', ended).finally(() => {
         running -= 1;
@@ -77,7 +78,7 @@ export const naiveMember: MakeMember = (settings, ended) => {
       next();
     },
     stop: () => {
-      stopping = true;
+      stopping.abort();
       return kv.close();
     },
   });

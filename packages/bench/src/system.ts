@@ -15,5 +15,7 @@ export interface OpenSystem {
   readonly job: CrewJob;
   /** Submits so many no-op tasks from this process, as fast as it can; resolves when all are acknowledged. */
   submit(count: number): Promise<void>;
+  /** Submits one and waits for its result: the moment its handler began, on the machine's monotonic clock, ns. */
+  one(): Promise<bigint>;
   close(): Promise<void>;
 }

@@ -2,19 +2,22 @@
  * No-op tasks with two typed arguments, retries set, results recorded: how many a second, from the first submission to
  * the last recorded result (`at once`), and submitting and working each on its own (`apart`).
  */
-import { readEtcdVersion } from './stage.js';
 import type { Bench, BenchOptions } from './bench.js';
 import { Crew } from './crew.js';
 import { medianOfRounds, metricName, type Figure, type Readings, type Variant } from './figures.js';
+import { leaseholdSystem } from './leasehold.js';
 import { naiveSystem } from './naive.js';
 import { bullmqSystem } from './peers/bullmq.js';
 import { findRedis, type RedisProgram } from './peers/redis.js';
-import { machineConditions } from './stage.js';
+import { machineConditions, readEtcdVersion } from './stage.js';
 import type { System } from './system.js';
 
 const PROCESSES = [1, 2, 4];
+const READINGS = ['at once', 'submit only', 'work only'];
+const OWN_NAME = 'leasehold';
 const ROUND_LIMIT_MS = 180_000;
 const CONCURRENCIES = [16, 64, 200];
+const OWN_CONCURRENCY = 256;
 
 export const throughput: Bench = {
   name: 'throughput',
@@ -25,12 +28,22 @@ export const throughput: Bench = {
     const variants = processes.flatMap((count) => systems.map((system) => makeVariant(system, count)));
     const rounds = options.quick ? 1 : 3;
     const medians = await medianOfRounds(variants, rounds, options.progress);
-    return systems.flatMap((system) => processes.flatMap((count) => figuresOf(system, count, medians, rounds)));
+    return systems.flatMap((system) =>
+      processes.flatMap((count) =>
+        figuresOf(
+          system,
+          count,
+          medians,
+          rounds,
+          systems.filter((other) => other !== system),
+        ),
+      ),
+    );
   },
 };
 
-const variantName = (system: System, processes: number): string =>
-  `${system.name}, ${processes} worker process${processes === 1 ? '' : 'es'}`;
+const processesText = (count: number): string => `${count} worker process${count === 1 ? '' : 'es'}`;
+const variantName = (system: System, processes: number): string => `${system.name}, ${processesText(processes)}`;
 
 function makeVariant(system: System, processes: number): Variant {
   return {
@@ -81,20 +94,20 @@ function rate(count: number, began: number): number {
 }
 
 async function listSystems({ quick, progress }: BenchOptions): Promise<readonly System[]> {
-  const etcd = { version: await readEtcdVersion() };
-  const few = quick ? 400 : 2_000;
-  const many = quick ? 3_000 : 20_000;
+  const etcdVersion = await readEtcdVersion();
+  const [few, some, many] = quick ? [400, 1_000, 3_000] : [2_000, 4_000, 20_000];
+  const own = [
+    leaseholdSystem({ tasks: many, etcdVersion, concurrency: OWN_CONCURRENCY }),
+    leaseholdSystem({ tasks: some, etcdVersion, concurrency: OWN_CONCURRENCY, batch: 1 }),
+    naiveSystem(few, etcdVersion),
+  ];
   const redis = await findRedis(progress);
   if (typeof redis === 'string') {
     progress(`no comparison with BullMQ: ${redis}`);
-    return [naiveSystem(few, etcd)];
+    return own;
   }
   const concurrency = quick ? 64 : await bestConcurrency(redis, progress);
-  return [
-    naiveSystem(few, etcd),
-    bullmqSystem(redis, 'always', many, concurrency),
-    bullmqSystem(redis, 'everysec', many, concurrency),
-  ];
+  return [...own, bullmqSystem(redis, 'always', many, concurrency), bullmqSystem(redis, 'everysec', many, concurrency)];
 }
 
 /** The peer gets the concurrency that serves it best here. */
@@ -113,11 +126,22 @@ function figuresOf(
   processes: number,
   medians: ReadonlyMap<string, number>,
   rounds: number,
+  peers: readonly System[],
 ): readonly Figure[] {
   const conditions = { ...machineConditions(), tasks: system.tasks, processes, rounds, ...system.conditions };
-  return ['at once', 'submit only', 'work only'].flatMap((reading) => {
+  const median = (of: System, reading: string): number | undefined =>
+    medians.get(metricName(variantName(of, processes), reading));
+  return READINGS.flatMap((reading) => {
+    const value = median(system, reading);
+    if (value === undefined) return [];
     const metric = metricName(variantName(system, processes), reading);
-    const value = medians.get(metric);
-    return value === undefined ? [] : [{ bench: 'throughput', metric, value, unit: 'tasks/s', conditions }];
+    const figure: Figure = { bench: 'throughput', metric, value, unit: 'tasks/s', conditions };
+    if (system.name !== OWN_NAME) return [figure];
+    // Our own figure once for each peer under the same conditions, in proportion to it.
+    const others = peers.flatMap((peer) => {
+      const other = median(peer, reading);
+      return other === undefined ? [] : [{ ...figure, ratioTo: peer.name, ratio: value / other }];
+    });
+    return others.length === 0 ? [figure] : others;
   });
 }

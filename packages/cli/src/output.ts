@@ -22,7 +22,7 @@ export interface Column<T> {
 }
 
 export function makeOutput(json: boolean, stdout: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Output {
-  const coloured = stdout.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+  const coloured = stdout.isTTY && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   const paint = (style: Style, text: string): string =>
     coloured ? styleText(style, text, { validateStream: false }) : text;
   return {

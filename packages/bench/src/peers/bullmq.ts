@@ -1,5 +1,5 @@
 /** BullMQ on Redis, at its best: bulk adds, and the concurrency that was fastest on this machine. */
-import { Queue, Worker } from 'bullmq';
+import { Queue, QueueEvents, Worker, type Job } from 'bullmq';
 import { createRequire } from 'node:module';
 import type { MakeMember } from '../crew-main.js';
 import type { OpenSystem, System } from '../system.js';
@@ -19,11 +19,17 @@ export function bullmqSystem(program: RedisProgram, fsync: Fsync, tasks: number,
       const redis = await startRedis(program, fsync);
       const connection = { host: '127.0.0.1', port: redis.port };
       const queue = new Queue(QUEUE, { connection });
-      await queue.waitUntilReady();
+      const events = new QueueEvents(QUEUE, { connection });
+      await Promise.all([queue.waitUntilReady(), events.waitUntilReady()]);
       return {
         job: { kind: 'bullmq', settings: { port: redis.port, concurrency } },
         submit: (count) => addAll(queue, count),
+        one: async () => {
+          const job = await queue.add('stamp', { a: 1, b: 'x' }, { attempts: 4 });
+          return BigInt((await job.waitUntilFinished(events, 30_000)) as string);
+        },
         close: async () => {
+          await events.close();
           await queue.close();
           await redis.stop();
         },
@@ -48,7 +54,9 @@ async function addAll(queue: Queue, count: number): Promise<void> {
 export const bullmqMember: MakeMember = async (settings, ended) => {
   const connection = { host: '127.0.0.1', port: settings['port'] as number };
   const concurrency = settings['concurrency'] as number;
-  const worker = new Worker(QUEUE, () => Promise.resolve(2), { connection, concurrency, autorun: false });
+  const run = ({ name }: Job): Promise<number | string> =>
+    Promise.resolve(name === 'stamp' ? process.hrtime.bigint().toString() : 2);
+  const worker = new Worker(QUEUE, run, { connection, concurrency, autorun: false });
   worker.on('completed', ended);
   worker.on('error', (error) => process.stderr.write(`bullmq: ${error.message}\n`));
   await worker.waitUntilReady();

@@ -62,7 +62,7 @@ async function listQueues({ client, out }: Session): Promise<void> {
       { title: 'capacity', text: ({ capacity }) => String(capacity), right: true },
       {
         title: 'paused',
-        text: ({ paused }) => (paused == null ? '' : `by ${paused.by}, ${ago(paused.sinceMs, now)}: ${paused.reason}`),
+        text: ({ paused }) => (paused === null ? '' : `by ${paused.by}, ${ago(paused.sinceMs, now)}: ${paused.reason}`),
         style: () => 'yellow',
       },
     ],
