@@ -26,6 +26,7 @@ import type { KeyValue } from '@leasehold/core/kv';
 import type { Progress } from '@leasehold/wire';
 import { cutText, redactText } from '../guard/redact.js';
 import { TaskCounts } from './counts.js';
+import { DeclaredSecrets } from './secrets.js';
 import { Table } from './table.js';
 import { taskEntry, type TaskEntry } from './task-entry.js';
 import { Traffic } from './traffic.js';
@@ -77,6 +78,7 @@ export class BoardState {
   readonly schedules = new Map<string, Kept<ScheduleRecord>>();
   /** Holders of each concurrency limit: `<n>` to task id. */
   readonly slots = new Map<string, Map<number, string>>();
+  readonly secrets = new DeclaredSecrets();
   readonly dirty = new Dirty();
   all: Kept<Settings> | undefined;
   leader: LeaderRecord | undefined;
@@ -185,12 +187,7 @@ export class BoardState {
         this.progress.set(parsed.id, decodeProgress(kv.value));
         return;
       case 'nodes':
-        this.nodes.set(parsed.id, {
-          record: decodeRecord<NodeRecord>(kv.value, 'node'),
-          leaseId: kv.lease.toString(),
-          revision,
-        });
-        return this.#factsChanged();
+        return this.#putNode(kv);
       case 'stats':
         this.stats.set(parsed.id, decodeRecord<NodeStats>(kv.value, 'stats'));
         this.dirty.nodes = true;
@@ -221,12 +218,25 @@ export class BoardState {
     }
   }
 
+  #putNode(kv: KeyValue): void {
+    const record = decodeRecord<NodeRecord>(kv.value, 'node');
+    this.nodes.set(record.id, { record, leaseId: kv.lease.toString(), revision: kv.modRevision.toString() });
+    const learnt = record.handlers.filter((handler) => this.secrets.learn(handler)).map(({ name }) => name);
+    if (learnt.length > 0) this.#hidePreviews(new Set(learnt));
+    this.#factsChanged();
+  }
+
+  /** Previews made before their secrets were known. */
+  #hidePreviews(names: ReadonlySet<string>): void {
+    for (const task of [...this.tasks.values()]) if (names.has(task.name)) this.tasks.set({ ...task, args: '…' });
+  }
+
   #putTask(id: string, kv: KeyValue): void {
     const task = decodeTask(kv.value);
     const legible = task.id === id && typeof task.name === 'string' && TASK_STATES.includes(task.state);
     if (!legible) throw new LeaseholdError('unreadable', 'a task record is not of this layout', { id });
     if (this.tasks.size >= this.#caps.tasks && this.tasks.get(id) === undefined) this.dropped++;
-    else this.tasks.set(taskEntry(task, kv.modRevision));
+    else this.tasks.set(taskEntry(task, kv.modRevision, this.secrets.of(task)));
   }
 
   #removeRecord(parsed: ParsedKey | undefined): void {

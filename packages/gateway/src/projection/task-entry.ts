@@ -50,7 +50,8 @@ class Interned {
 
 const interned = new Interned();
 
-export function taskEntry(task: TaskRecord, revision: bigint): TaskEntry {
+/** `secrets`: positions of arguments that are never shown. */
+export function taskEntry(task: TaskRecord, revision: bigint, secrets: readonly number[]): TaskEntry {
   const { workflow, error, node } = task;
   const own =
     task.concurrency === undefined ? [] : [{ limit: `key/${task.concurrency.key}`, max: task.concurrency.max }];
@@ -69,7 +70,7 @@ export function taskEntry(task: TaskRecord, revision: bigint): TaskEntry {
     createdMs: task.createdMs,
     updatedMs: task.updatedMs,
     scheduleAtMs: task.scheduleAtMs,
-    args: interned.of(previewValues(task.args, task.secrets)),
+    args: interned.of(previewValues(task.args, secrets)),
     cancelling: task.cancelRequested !== undefined,
     revision: revision.toString(),
     ...(task.dueMs === undefined ? {} : { dueMs: task.dueMs }),

@@ -5,6 +5,7 @@ import {
   isDerivedId,
   LeaseholdError,
   LIMITS,
+  mapSignatures,
   normalizeWorkflow,
   payloadBytes,
   type Signature,
@@ -51,7 +52,12 @@ async function submit(
 ): Promise<Done> {
   const { store, logger } = context;
   const { actor } = call.identity;
-  const workflow = normalizeWorkflow(given, {}, store.now(), { ...LIMITS, ...store.limits });
+  const checked = normalizeWorkflow(given, {}, store.now(), { ...LIMITS, ...store.limits });
+  // What a handler declares as secret is marked in the record, so that it stays hidden when no worker is there to say so.
+  const workflow = mapSignatures(checked, (signature) => {
+    const secrets = context.board.state.secrets.of(signature);
+    return secrets.length === 0 ? signature : { ...signature, secrets: [...new Set(secrets)] };
+  });
   const done = await submitWorkflow(store, actor, workflow, { id: idOf(call, workflow), ...more });
   if (done.kind === 'workflow') {
     advance(store, actor, done.id).catch((error: unknown) => {

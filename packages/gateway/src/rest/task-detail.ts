@@ -36,7 +36,8 @@ export async function taskDetail(board: Board, store: Store, id: string, payload
   const past = await readPast(store.kv, kv);
   if (task.state === 'WAITING' && task.workflow !== undefined) await board.graphs.load(task.workflow.id);
   const { state, facts, leases } = board;
-  const entry = taskEntry(task, kv.modRevision);
+  const secrets = state.secrets.of(task);
+  const entry = taskEntry(task, kv.modRevision, secrets);
   const handler = state
     .liveNodes()
     .flatMap(({ record }) => record.handlers)
@@ -49,7 +50,7 @@ export async function taskDetail(board: Board, store: Store, id: string, payload
     asOf: read.asOf.toString(),
     row: taskRow({ state, facts, leases }, entry),
     ...scalars(task),
-    args: hide(read.args, secretsOf(task, handler?.args)),
+    args: hide(read.args, secrets),
     why: [...facts.reasons(entry)],
     attempts: attemptsOf(task, past),
     history: historyOf(past),
@@ -61,11 +62,6 @@ export async function taskDetail(board: Board, store: Store, id: string, payload
     ...(read.progress === undefined ? {} : { progress: read.progress }),
     ...(handler === undefined ? {} : { handler: handlerView(handler) }),
   };
-}
-
-/** Positions that the signature marks, and those that the handler declares as secret. */
-export function secretsOf(task: TaskRecord, args: readonly { readonly secret?: boolean }[] = []): readonly number[] {
-  return [...(task.secrets ?? []), ...args.flatMap(({ secret }, index) => (secret === true ? [index] : []))];
 }
 
 function lockView({ node, attempt, sinceMs, token, leaseId }: LockEntry): NonNullable<TaskDetail['lock']> {

@@ -32,7 +32,7 @@ export async function workflowDetail(board: Board, store: Store, id: string): Pr
   return {
     asOf: board.revision,
     row,
-    source: source === undefined ? undefined : shownSource(source),
+    source: source === undefined ? undefined : shownSource(board, source),
     members: members(board, id, row.tasks),
     failures: (kept.record.failures ?? []).map((failure) => ({ ...failure, error: redactText(failure.error) })),
     ...(graph === undefined ? {} : { graph: graphView(board, graph) }),
@@ -55,10 +55,10 @@ async function readSource(store: Store, id: string): Promise<Workflow | undefine
 }
 
 /** The source for the builder, arguments redacted. */
-function shownSource(source: Workflow): unknown {
+function shownSource(board: Board, source: Workflow): unknown {
   return mapSignatures(source, (signature) => {
     const { onSuccess: _success, onError: _error, ...rest } = signature;
-    return { ...rest, args: showValues(signature.args, signature.secrets) as never };
+    return { ...rest, args: showValues(signature.args, board.state.secrets.of(signature)) as never };
   });
 }
 
