@@ -1,6 +1,6 @@
 'use client';
 import type { Done, TaskRow } from '@leasehold/wire';
-import { isEnded, type TaskState } from '@leasehold/core/model';
+import { EDGES, isEnded, type TaskState } from '@leasehold/core/model';
 import { CirclePause, X } from 'lucide-react';
 import { useState } from 'react';
 import { problemText, useActing } from '../api/acting';
@@ -13,17 +13,12 @@ import { useNotify } from '../ui/toast';
 import { ReasonDialog } from '../ui/reason-dialog';
 import type { Selection } from './use-selection';
 
-/** From which states an operator may retry, or cancel. Exhaustive; the server decides in the end. */
-export const CAN_RETRY: Readonly<Record<TaskState, boolean>> = {
-  WAITING: false,
-  SCHEDULED: false,
-  PENDING: false,
-  STARTED: false,
-  RETRY: true,
-  SUCCESS: false,
-  FAILURE: true,
-  CANCELLED: true,
-};
+const RETRY_FROM: readonly string[] = EDGES.find((edge) => edge.cause === 'retried-by-operator')?.from ?? [];
+
+/** As the state machine has it; the server decides in the end. */
+export function canRetry(state: TaskState): boolean {
+  return RETRY_FROM.includes(state);
+}
 
 export function canCancel(row: TaskRow): boolean {
   return !isEnded(row.state) && row.cancelling !== true;
@@ -81,7 +76,7 @@ export function SelectionBar({ selection, arrivals, readOnly }: Props) {
   const t = useT();
   const batch = useBatch();
   const [cancelling, setCancelling] = useState(false);
-  const retriable = selection.rows.filter((row) => CAN_RETRY[row.state]);
+  const retriable = selection.rows.filter((row) => canRetry(row.state) && row.state !== 'SUCCESS' && row.state !== 'SCHEDULED');
   const cancellable = selection.rows.filter(canCancel);
   const retry = async (): Promise<void> => {
     await batch('retry', retriable, (row) => send.retryTask(row));

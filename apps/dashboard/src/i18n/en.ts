@@ -1,12 +1,14 @@
 import { boardEn } from './board.words';
 import { frameEn } from './frame.words';
 import { pagesEn } from './pages.words';
+import { taskEn } from './task.words';
 import type { Params } from './translate';
 
 /** English is the key set: another language that lacks a key does not compile. */
-export const en = { ...frameEn, ...boardEn, ...pagesEn } as const;
+export const en = { ...frameEn, ...boardEn, ...taskEn, ...pagesEn } as const;
 
 export type MessageKey = keyof typeof en;
 export type Message<K extends MessageKey> = (typeof en)[K];
+
 /** Keys of messages without parameters: what a table of words may hold. */
 export type PlainKey = { [K in MessageKey]: [Params<Message<K>>] extends [never] ? K : never }[MessageKey];

@@ -1,0 +1,7 @@
+import { decoded } from '../../../look/address';
+import { NodePage } from '../../../pages/node-page';
+
+export default async function Page({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params;
+  return <NodePage id={decoded(id)} />;
+}

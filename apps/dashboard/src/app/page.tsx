@@ -1,0 +1,5 @@
+import { TriagePage } from '../pages/triage-page';
+
+export default function Page() {
+  return <TriagePage />;
+}

@@ -1,0 +1,5 @@
+import { BuilderPage } from '../../../builder/builder-page';
+
+export default function Page() {
+  return <BuilderPage />;
+}

@@ -1,0 +1,5 @@
+import { WorkflowsPage } from '../../workflow/workflows-page';
+
+export default function Page() {
+  return <WorkflowsPage />;
+}
