@@ -10,7 +10,7 @@ interface QueueRow {
   readonly depth: number;
   readonly workers: number;
   readonly capacity: number;
-  readonly paused: Settings['paused'] | null;
+  readonly paused: NonNullable<Settings['paused']> | null;
 }
 
 interface PauseFlags extends CommonOptions {
