@@ -11,7 +11,7 @@ import { findUnlocked, locksLostAt, rescueTask } from '../../src/store/rescue.js
 import { settle } from '../../src/store/settle.js';
 import type { Store } from '../../src/store/store.js';
 import { submitTask, submitWorkflow } from '../../src/store/submit.js';
-import { elect } from '../leader/office.js';
+import { afterReads, elect } from '../leader/office.js';
 import {
   call,
   claimOne,
@@ -19,6 +19,7 @@ import {
   dump,
   FREE,
   LEADER,
+  makeStore,
   memoryWorld,
   openHolder,
   readTask,
@@ -133,6 +134,16 @@ describe('rescue', () => {
     kill();
     expect(await rescueTask(store, leader, 'x')).toEqual({ outcome: 'cancelled' });
     expect(await readTask(store, 'x')).toMatchObject({ state: 'CANCELLED', error: { message: 'enough' } });
+  });
+
+  it('U1: an attempt that an operator ended meanwhile stays ended', async () => {
+    await submit(sig('work', [], { id: 'x' }));
+    await claimOne(store, holder, 'x');
+    kill();
+    const forced = (): Promise<unknown> => cancelTask(store, call(), 'x', { force: true }).catch(() => undefined);
+    const racing = makeStore(afterReads(memory.connect(), forced), clock);
+    expect(await rescueTask(racing, leader, 'x')).toEqual({ outcome: 'left' });
+    expect((await readTask(store, 'x')).state).toBe('CANCELLED');
   });
 
   it('U2: slots that another task holds by now are not freed', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MemoryStore } from '../../src/kv/index.js';
 import type { AuditRecord, ScheduleRecord } from '../../src/model/records.js';
-import { decodeRecord } from '../../src/model/codec.js';
+import { decodeRecord, encodeRecord } from '../../src/model/codec.js';
 import { fireSchedule, type Fired } from '../../src/store/fire.js';
 import type { Leadership } from '../../src/store/leadership.js';
 import {
@@ -207,6 +207,34 @@ describe('firing', () => {
     expect(await fireSchedule(store, next, seen)).toMatchObject({ latenessMs: [] });
     expect(await tasks()).toHaveLength(1);
     expect((await record()).fired).toBe(1);
+  });
+
+  it('F1: what an operator changed meanwhile counts: a schedule that was just paused does not fire', async () => {
+    await upsert();
+    clock.nowMs = start + HOUR;
+    const seen = await readSchedule(store, 's');
+    if (seen === undefined) throw new Error('no schedule');
+    await pauseSchedule(store, call('stop it'), 's');
+    expect(await fireSchedule(store, leader, seen)).toMatchObject({ latenessMs: [] });
+    expect(await tasks()).toEqual([]);
+    expect(await record()).toMatchObject({ paused: { reason: 'stop it' }, fired: 0 });
+  });
+
+  it('F1: an instant whose proof is there does not fire again, whatever the schedule says', async () => {
+    await upsert();
+    const before = await readSchedule(store, 's');
+    clock.nowMs = start + HOUR;
+    await fire();
+    const id = `s-${start + HOUR}`;
+    // As after a restore of the schedule alone, when retention has taken the task.
+    const success = [
+      { kind: 'delete', key: store.keys.task(id) },
+      { kind: 'put', key: store.keys.schedule('s'), value: encodeRecord(before?.record ?? {}) },
+    ] as const;
+    await store.kv.txn({ compare: [], success });
+    expect(await fire()).toMatchObject({ latenessMs: [], passedOver: ['it fired before'] });
+    expect(await tasks()).toEqual([]);
+    expect(await record()).toMatchObject({ lastMs: start + HOUR });
   });
 
   it('I11: an answer that is lost does not make an instant fire twice', async () => {

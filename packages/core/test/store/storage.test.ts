@@ -136,8 +136,8 @@ describe('history', () => {
     expect(await claimCompactor(store, leader)).toBe(true);
     expect(await claimCompactor(store, leader)).toBe(true);
     expect(await claimCompactor(other, otherLeader)).toBe(false);
-    await registerWindow(store, leader, 10 * MINUTE);
-    await registerWindow(other, otherLeader, 60 * MINUTE);
+    await registerWindow(store, leader, 60 * MINUTE);
+    await registerWindow(other, otherLeader, 10 * MINUTE);
     const samples: bigint[] = [];
     for (let n = 0; n < 90; n++) {
       await sampleClock(store, leader);
