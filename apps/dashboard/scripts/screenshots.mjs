@@ -74,17 +74,26 @@ const PAGES = {
 };
 
 await mkdir(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
 const complaints = new Map();
 for (const [way, { viewport, theme, language }] of Object.entries(WAYS)) {
   if (!(option('as') ?? Object.keys(WAYS)).includes(way)) continue;
-  const context = await browser.newContext({ viewport, locale: language, timezoneId: 'Asia/Seoul', reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    viewport,
+    locale: language,
+    timezoneId: 'Asia/Seoul',
+    reducedMotion: 'reduce',
+  });
   const cookie = (name, value) => ({ name, value, url: base });
   await context.addCookies([cookie('lh_theme', theme), cookie('lh_lang', language)]);
   for (const [name, go] of Object.entries(PAGES)) {
     if (!(option('only') ?? Object.keys(PAGES)).includes(name)) continue;
     const page = await context.newPage();
-    const note = (text) => complaints.set(text.slice(0, 300), [...(complaints.get(text.slice(0, 300)) ?? []), `${name}.${way}`]);
+    const note = (text) =>
+      complaints.set(text.slice(0, 300), [...(complaints.get(text.slice(0, 300)) ?? []), `${name}.${way}`]);
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && note(message.text()));
     page.on('pageerror', (error) => note(String(error)));
     try {

@@ -8,6 +8,8 @@ export interface ApiSide {
   /** Called before the server listens: hangs the socket on it. */
   attach(server: Server): void;
   handle(request: IncomingMessage, response: ServerResponse): void | Promise<void>;
+  /** A Host that must not be served at all: a rebound name. */
+  refusalOf?(request: IncomingMessage): { readonly detail: string } | undefined;
   close(): Promise<void>;
 }
 
@@ -50,8 +52,13 @@ export async function serve(api: ApiSide, options: ServeOptions): Promise<Runnin
   const prefix = apiPrefix(basePath);
   server.on('request', (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    const answer = isApi(request.url ?? '/', prefix) ? api.handle(request, response) : page(request, response);
-    Promise.resolve(answer).catch((error: unknown) => fail(response, error));
+    if (isApi(request.url ?? '/', prefix)) {
+      answered(response, api.handle(request, response));
+      return;
+    }
+    const refusal = api.refusalOf?.(request);
+    if (refusal === undefined) answered(response, page(request, response));
+    else response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' }).end(`${refusal.detail}\n`);
   });
   api.attach(server);
   await listen(server, port, host);
@@ -74,6 +81,10 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       resolve();
     });
   });
+}
+
+function answered(response: ServerResponse, answer: void | Promise<void>): void {
+  Promise.resolve(answer).catch((error: unknown) => fail(response, error));
 }
 
 function fail(response: ServerResponse, error: unknown): void {

@@ -104,12 +104,24 @@ export function ActingProvider({ children }: { children: ReactNode }) {
   return (
     <ActingContext value={acting}>
       {children}
-      <OldDataDialog open={asked !== null} ageMs={proofAgeMs} onAnswer={(yes) => (asked?.answer(yes), setAsked(null))} />
+      <OldDataDialog
+        open={asked !== null}
+        ageMs={proofAgeMs}
+        onAnswer={(yes) => (asked?.answer(yes), setAsked(null))}
+      />
     </ActingContext>
   );
 }
 
-function OldDataDialog({ open, ageMs, onAnswer }: { open: boolean; ageMs: number | null; onAnswer: (yes: boolean) => void }) {
+function OldDataDialog({
+  open,
+  ageMs,
+  onAnswer,
+}: {
+  open: boolean;
+  ageMs: number | null;
+  onAnswer: (yes: boolean) => void;
+}) {
   const t = useT();
   const time = useTime();
   return (
@@ -117,7 +129,7 @@ function OldDataDialog({ open, ageMs, onAnswer }: { open: boolean; ageMs: number
       open={open}
       onOpenChange={(next) => !next && onAnswer(false)}
       title={t('stale.title')}
-      description={t('stale.text', { age: ageMs === null ? '–' : time.span(ageMs) })}
+      description={t('stale.text', { age: ageMs === null ? '–' : time.age(ageMs) })}
     >
       <div className="flex justify-end gap-2 pt-2">
         <Button onClick={() => onAnswer(false)}>{t('action.back')}</Button>

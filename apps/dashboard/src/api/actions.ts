@@ -21,20 +21,29 @@ const withReason = (reason: string): { reason?: string } => (reason === '' ? {} 
 export const send = {
   retryTask: ({ id, revision }: Seen, args?: readonly unknown[]) =>
     post(paths.retryTask(id), { revisionSeen: revision, ...(args === undefined ? {} : { args }) }),
-  cancelTask: ({ id, revision }: Seen, reason: string) => post(paths.cancelTask(id), { revisionSeen: revision, ...withReason(reason) }),
+  cancelTask: ({ id, revision }: Seen, reason: string) =>
+    post(paths.cancelTask(id), { revisionSeen: revision, ...withReason(reason) }),
   retryWorkflow: ({ id, revision }: Seen, from?: number) =>
     post(paths.retryWorkflow(id), { revisionSeen: revision, ...(from === undefined ? {} : { from }) }),
   cancelWorkflow: ({ id, revision }: Seen, reason: string) =>
     post(paths.cancelWorkflow(id), { revisionSeen: revision, ...withReason(reason) }),
-  pauseQueue: ({ id, revision }: Seen, reason: string) => post(paths.pauseQueue(id), { revisionSeen: revision, reason }),
+  pauseQueue: ({ id, revision }: Seen, reason: string) =>
+    post(paths.pauseQueue(id), { revisionSeen: revision, reason }),
   resumeQueue: ({ id, revision }: Seen) => post(paths.resumeQueue(id), { revisionSeen: revision }),
-  forceRelease: ({ id, revision }: Seen, reason: string) => post(paths.forceRelease(id), { revisionSeen: revision, reason }),
+  forceRelease: ({ id, revision }: Seen, reason: string) =>
+    post(paths.forceRelease(id), { revisionSeen: revision, reason }),
   submitTask: (signature: unknown, key: string) => post(paths.tasks(), signature, key),
   submitWorkflow: (body: unknown, key: string) => post(paths.workflows(), body, key),
 } as const;
 
-const taskLink = (id: string, t: Translate) => ({ href: `/tasks/${encodeURIComponent(id)}`, label: t('toast.openTask') });
-const workflowLink = (id: string, t: Translate) => ({ href: `/workflows/${encodeURIComponent(id)}`, label: t('toast.openWorkflow') });
+const taskLink = (id: string, t: Translate) => ({
+  href: `/tasks/${encodeURIComponent(id)}`,
+  label: t('toast.openTask'),
+});
+const workflowLink = (id: string, t: Translate) => ({
+  href: `/workflows/${encodeURIComponent(id)}`,
+  label: t('toast.openWorkflow'),
+});
 
 export interface Actions {
   retryTask(seen: Seen, args?: readonly unknown[]): Promise<boolean>;
@@ -52,35 +61,70 @@ export function useActions(): Actions {
   const t = useT();
   const { act } = useActing();
   return useMemo(() => {
-    const one = (seen: Seen, run: () => Promise<Done>, title: string, link?: { href: string; label: string }): Promise<boolean> =>
+    const one = (
+      seen: Seen,
+      run: () => Promise<Done>,
+      title: string,
+      link?: { href: string; label: string },
+    ): Promise<boolean> =>
       act({
         ids: [seen.id],
         run,
-        said: ({ revision }) => ({ title, text: t('toast.atRevision', { rev: revision }), ...(link === undefined ? {} : { link }) }),
+        said: ({ revision }) => ({
+          title,
+          text: t('toast.atRevision', { rev: revision }),
+          ...(link === undefined ? {} : { link }),
+        }),
       });
     return {
-      retryTask: (seen, args) => one(seen, () => send.retryTask(seen, args), t('toast.retried', { name: seen.name }), taskLink(seen.id, t)),
-      cancelTask: (seen, reason) => one(seen, () => send.cancelTask(seen, reason), t('toast.cancelled', { name: seen.name }), taskLink(seen.id, t)),
+      retryTask: (seen, args) =>
+        one(seen, () => send.retryTask(seen, args), t('toast.retried', { name: seen.name }), taskLink(seen.id, t)),
+      cancelTask: (seen, reason) =>
+        one(seen, () => send.cancelTask(seen, reason), t('toast.cancelled', { name: seen.name }), taskLink(seen.id, t)),
       retryWorkflow: (seen, from) =>
-        one(seen, () => send.retryWorkflow(seen, from), t('toast.retried', { name: seen.name }), workflowLink(seen.id, t)),
+        one(
+          seen,
+          () => send.retryWorkflow(seen, from),
+          t('toast.retried', { name: seen.name }),
+          workflowLink(seen.id, t),
+        ),
       cancelWorkflow: (seen, reason) =>
-        one(seen, () => send.cancelWorkflow(seen, reason), t('toast.cancelled', { name: seen.name }), workflowLink(seen.id, t)),
-      pauseQueue: (seen, reason) => one(seen, () => send.pauseQueue(seen, reason), t('toast.paused', { name: seen.name })),
+        one(
+          seen,
+          () => send.cancelWorkflow(seen, reason),
+          t('toast.cancelled', { name: seen.name }),
+          workflowLink(seen.id, t),
+        ),
+      pauseQueue: (seen, reason) =>
+        one(seen, () => send.pauseQueue(seen, reason), t('toast.paused', { name: seen.name })),
       resumeQueue: (seen) => one(seen, () => send.resumeQueue(seen), t('toast.resumed', { name: seen.name })),
       forceRelease: (seen, reason) =>
-        one(seen, () => send.forceRelease(seen, reason), t('toast.released', { name: seen.name }), taskLink(seen.id, t)),
+        one(
+          seen,
+          () => send.forceRelease(seen, reason),
+          t('toast.released', { name: seen.name }),
+          taskLink(seen.id, t),
+        ),
       submitTask: (name, signature, key, after) =>
         act({
           ids: [],
           run: () => send.submitTask(signature, key),
-          said: (done) => ({ title: t('toast.submitted', { name }), text: t('toast.atRevision', { rev: done.revision }), link: taskLink(done.id, t) }),
+          said: (done) => ({
+            title: t('toast.submitted', { name }),
+            text: t('toast.atRevision', { rev: done.revision }),
+            link: taskLink(done.id, t),
+          }),
           after,
         }),
       submitWorkflow: (name, body, key, after) =>
         act({
           ids: [],
           run: () => send.submitWorkflow(body, key),
-          said: (done) => ({ title: t('toast.submitted', { name }), text: t('toast.atRevision', { rev: done.revision }), link: workflowLink(done.id, t) }),
+          said: (done) => ({
+            title: t('toast.submitted', { name }),
+            text: t('toast.atRevision', { rev: done.revision }),
+            link: workflowLink(done.id, t),
+          }),
           after,
         }),
     };

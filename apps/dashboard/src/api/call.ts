@@ -46,7 +46,14 @@ interface Call<T extends z.ZodType> {
   readonly signal?: AbortSignal;
 }
 
-export async function call<T extends z.ZodType>({ schema, method = 'GET', path, body, key, signal }: Call<T>): Promise<z.output<T>> {
+export async function call<T extends z.ZodType>({
+  schema,
+  method = 'GET',
+  path,
+  body,
+  key,
+  signal,
+}: Call<T>): Promise<z.output<T>> {
   const answer = await send(path, {
     method,
     headers: {
@@ -64,7 +71,12 @@ export async function call<T extends z.ZodType>({ schema, method = 'GET', path, 
   if (!answer.ok) throw refusal(answer.status, value);
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  throw new ApiError('unreadable', `The server's answer has an unknown form (${path}): ${read.error.issues[0]?.path.join('.') ?? ''}`, answer.status, null);
+  throw new ApiError(
+    'unreadable',
+    `The server's answer has an unknown form (${path}): ${read.error.issues[0]?.path.join('.') ?? ''}`,
+    answer.status,
+    null,
+  );
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {

@@ -2,7 +2,8 @@ import { API_BASE } from '@leasehold/wire';
 import { basePath } from '../base-path';
 
 /** Every address of the gateway that the page uses. Names may hold `/`, `.`, `%` and spaces: each part is encoded. */
-const at = (...parts: readonly string[]): string => [`${basePath}${API_BASE}`, ...parts.map(encodeURIComponent)].join('/');
+const at = (...parts: readonly string[]): string =>
+  [`${basePath}${API_BASE}`, ...parts.map(encodeURIComponent)].join('/');
 
 export const paths = {
   tasks: () => at('tasks'),

@@ -1,4 +1,4 @@
-import { TriagePage } from '../pages/triage-page';
+import { TriagePage } from '../views/triage-page';
 
 export default function Page() {
   return <TriagePage />;

@@ -21,7 +21,15 @@ export function Facets({ state }: { state: TasksUrl }) {
     <div className="flex flex-col gap-4 px-2.5 py-3">
       <FacetList title={t('facet.state')}>
         {STATE_ORDER.map((name) => (
-          <FacetRow key={name} state={state} part="state" value={name} count={states?.states[name] ?? 0} icon={<LookIcon look={TASK_LOOK[name]} />} label={t(TASK_LOOK[name].word)} />
+          <FacetRow
+            key={name}
+            state={state}
+            part="state"
+            value={name}
+            count={states?.states[name] ?? 0}
+            icon={<LookIcon look={TASK_LOOK[name]} />}
+            label={t(TASK_LOOK[name].word)}
+          />
         ))}
       </FacetList>
       <QueueFacets state={state} />
@@ -29,14 +37,30 @@ export function Facets({ state }: { state: TasksUrl }) {
       {facets !== undefined && facets.names.length > 0 && (
         <FacetList title={t('facet.name')} more={facets.more.names}>
           {withChosen(facets.names, state.filter.name).map(({ name, count }) => (
-            <FacetRow key={name} state={state} part="name" value={name} count={count} icon={<Hash className="text-ink3 size-3.5" aria-hidden />} label={name} />
+            <FacetRow
+              key={name}
+              state={state}
+              part="name"
+              value={name}
+              count={count}
+              icon={<Hash className="text-ink3 size-3.5" aria-hidden />}
+              label={name}
+            />
           ))}
         </FacetList>
       )}
       {facets !== undefined && facets.tags.length > 0 && (
         <FacetList title={t('facet.tag')} more={facets.more.tags}>
           {facets.tags.map(({ tag, count }) => (
-            <FacetRow key={tag} state={state} part="tag" value={tag} count={count} icon={<Hash className="text-ink3 size-3.5" aria-hidden />} label={tag} />
+            <FacetRow
+              key={tag}
+              state={state}
+              part="tag"
+              value={tag}
+              count={count}
+              icon={<Hash className="text-ink3 size-3.5" aria-hidden />}
+              label={tag}
+            />
           ))}
         </FacetList>
       )}
@@ -44,7 +68,10 @@ export function Facets({ state }: { state: TasksUrl }) {
   );
 }
 
-function withChosen(names: readonly { name: string; count: number }[], chosen: readonly string[] | undefined): readonly { name: string; count: number }[] {
+function withChosen(
+  names: readonly { name: string; count: number }[],
+  chosen: readonly string[] | undefined,
+): readonly { name: string; count: number }[] {
   const missing = (chosen ?? []).filter((name) => !names.some((each) => each.name === name));
   return [...names, ...missing.map((name) => ({ name, count: 0 }))];
 }
@@ -68,9 +95,23 @@ function QueueFacets({ state }: { state: TasksUrl }) {
             value={name}
             count={live}
             label={name}
-            icon={paused ? <CirclePause className="text-retry size-3.5" aria-hidden /> : idle ? <Unplug className="text-retry size-3.5" aria-hidden /> : <Layers className="text-ink3 size-3.5" aria-hidden />}
+            icon={
+              paused ? (
+                <CirclePause className="text-retry size-3.5" aria-hidden />
+              ) : idle ? (
+                <Unplug className="text-retry size-3.5" aria-hidden />
+              ) : (
+                <Layers className="text-ink3 size-3.5" aria-hidden />
+              )
+            }
             note={
-              paused ? <span className="text-retry">{t('queue.paused')}</span> : idle ? <span className="text-retry">{t('queue.noWorker')}</span> : `${running} / ${bound === 0 ? '∞' : bound}`
+              paused ? (
+                <span className="text-retry">{t('queue.paused')}</span>
+              ) : idle ? (
+                <span className="text-retry">{t('queue.noWorker')}</span>
+              ) : (
+                `${running} / ${bound === 0 ? '∞' : bound}`
+              )
             }
             bar={<ShareBar share={bound === 0 ? 0 : running / bound} />}
           />
@@ -85,7 +126,9 @@ function NodeFacets({ state }: { state: TasksUrl }) {
   const time = useTime();
   const { view } = useRows('nodes');
   const now = useNow();
-  const nodes = (view?.rows ?? []).filter((node) => node.departedMs === undefined || (state.filter.node?.includes(node.id) ?? false));
+  const nodes = (view?.rows ?? []).filter(
+    (node) => node.departedMs === undefined || (state.filter.node?.includes(node.id) ?? false),
+  );
   if (nodes.length === 0) return null;
   return (
     <FacetList title={t('facet.node')} aside={t('facet.lease')}>
@@ -98,7 +141,7 @@ function NodeFacets({ state }: { state: TasksUrl }) {
             state={state}
             part="node"
             value={node.id}
-            count={time.span(Math.ceil(left / 1_000) * 1_000)}
+            count={time.age(left)}
             label={node.id}
             icon={<Server className="text-ink3 size-3.5" aria-hidden />}
             note={`${node.running} / ${node.capacity}${node.draining ? ` · ${t('node.draining')}` : ''}`}
@@ -110,7 +153,17 @@ function NodeFacets({ state }: { state: TasksUrl }) {
   );
 }
 
-function FacetList({ title, aside, more = 0, children }: { title: string; aside?: string; more?: number; children: ReactNode }) {
+function FacetList({
+  title,
+  aside,
+  more = 0,
+  children,
+}: {
+  title: string;
+  aside?: string;
+  more?: number;
+  children: ReactNode;
+}) {
   const t = useT();
   return (
     <section aria-label={title}>

@@ -43,7 +43,14 @@ export function RateStrip({ height = 48 }: { height?: number }) {
   const first = buckets[0];
   return (
     <figure aria-label={t('rates.label', { succeeded, failed })} className="min-w-0">
-      <svg viewBox={`0 0 ${buckets.length} ${height}`} preserveAspectRatio="none" width="100%" height={height} aria-hidden className="border-line block border-b">
+      <svg
+        viewBox={`0 0 ${buckets.length} ${height}`}
+        preserveAspectRatio="none"
+        width="100%"
+        height={height}
+        aria-hidden
+        className="border-line block border-b"
+      >
         {buckets.map((bucket, index) => {
           const good = (bucket.succeeded / peak) * (height - 4);
           const bad = bucket.failed === 0 ? 0 : Math.max(2, (bucket.failed / peak) * (height - 4));

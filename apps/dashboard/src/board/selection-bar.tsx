@@ -25,7 +25,10 @@ export function canCancel(row: TaskRow): boolean {
 }
 
 /** Four at a time: each is guarded by the revision that was seen, so one conflict spoils nothing else. */
-async function each(rows: readonly TaskRow[], run: (row: TaskRow) => Promise<Done>): Promise<{ done: Done[]; failed: unknown[] }> {
+async function each(
+  rows: readonly TaskRow[],
+  run: (row: TaskRow) => Promise<Done>,
+): Promise<{ done: Done[]; failed: unknown[] }> {
   const queue = [...rows];
   const done: Done[] = [];
   const failed: unknown[] = [];
@@ -42,7 +45,11 @@ async function each(rows: readonly TaskRow[], run: (row: TaskRow) => Promise<Don
   return { done, failed };
 }
 
-function useBatch(): (what: 'retry' | 'cancel', rows: readonly TaskRow[], run: (row: TaskRow) => Promise<Done>) => Promise<void> {
+function useBatch(): (
+  what: 'retry' | 'cancel',
+  rows: readonly TaskRow[],
+  run: (row: TaskRow) => Promise<Done>,
+) => Promise<void> {
   const t = useT();
   const notify = useNotify();
   const { act } = useActing();
@@ -53,15 +60,24 @@ function useBatch(): (what: 'retry' | 'cancel', rows: readonly TaskRow[], run: (
       run: async () => {
         const { done, failed } = await each(rows, run);
         failures = failed;
-        const last = done.reduce<Done | undefined>((a, b) => (a === undefined || BigInt(b.revision) > BigInt(a.revision) ? b : a), undefined);
+        const last = done.reduce<Done | undefined>(
+          (a, b) => (a === undefined || BigInt(b.revision) > BigInt(a.revision) ? b : a),
+          undefined,
+        );
         if (last === undefined) throw failed[0];
         return last;
       },
-      said: () => ({ title: t(what === 'retry' ? 'toast.retriedMany' : 'toast.cancelledMany', { n: rows.length - failures.length }) }),
+      said: () => ({
+        title: t(what === 'retry' ? 'toast.retriedMany' : 'toast.cancelledMany', { n: rows.length - failures.length }),
+      }),
     });
     if (failures.length === 0 || failures.length === rows.length) return;
     const conflicts = failures.filter((error) => error instanceof ApiError && error.code === 'conflict').length;
-    notify({ kind: 'refused', title: t('toast.someRefused', { n: failures.length, conflicts }), text: problemText(failures[0], t) });
+    notify({
+      kind: 'refused',
+      title: t('toast.someRefused', { n: failures.length, conflicts }),
+      text: problemText(failures[0], t),
+    });
   };
 }
 
@@ -76,7 +92,9 @@ export function SelectionBar({ selection, arrivals, readOnly }: Props) {
   const t = useT();
   const batch = useBatch();
   const [cancelling, setCancelling] = useState(false);
-  const retriable = selection.rows.filter((row) => canRetry(row.state) && row.state !== 'SUCCESS' && row.state !== 'SCHEDULED');
+  const retriable = selection.rows.filter(
+    (row) => canRetry(row.state) && row.state !== 'SUCCESS' && row.state !== 'SCHEDULED',
+  );
   const cancellable = selection.rows.filter(canCancel);
   const retry = async (): Promise<void> => {
     await batch('retry', retriable, (row) => send.retryTask(row));
@@ -88,7 +106,11 @@ export function SelectionBar({ selection, arrivals, readOnly }: Props) {
     selection.clear();
   };
   return (
-    <div role="toolbar" aria-label={t('bulk.title')} className="bg-accent/8 flex flex-wrap items-center gap-2 px-3.5 py-2.5">
+    <div
+      role="toolbar"
+      aria-label={t('bulk.title')}
+      className="bg-accent/8 flex flex-wrap items-center gap-2 px-3.5 py-2.5"
+    >
       <b className="flex h-7.5 items-center">{t('bulk.selected', { n: grouped(selection.rows.length) })}</b>
       <span className="text-retry flex items-center gap-1.5 text-xs font-semibold" role="status">
         <CirclePause className="size-3.5" aria-hidden />

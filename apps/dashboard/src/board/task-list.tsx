@@ -86,7 +86,15 @@ export function TaskList({ live, order, selection, onOrder, empty, filter }: Pro
     setCurrent(null);
   }, [live]);
   const shown = useMemo(() => view?.rows ?? [], [view]);
-  useListKeys({ rows: shown, offset: view?.offset ?? 0, current, setCurrent, selection, release, reveal: (index) => rows.scrollToIndex(index) });
+  useListKeys({
+    rows: shown,
+    offset: view?.offset ?? 0,
+    current,
+    setCurrent,
+    selection,
+    release,
+    reveal: (index) => rows.scrollToIndex(index),
+  });
 
   const departed = useMemo(() => new Set(view?.departed), [view?.departed]);
   if (view === undefined) return <Loading rows={10} />;
@@ -140,7 +148,11 @@ export function TaskList({ live, order, selection, onOrder, empty, filter }: Pro
 
 function Placeholder({ top }: { top: number }) {
   return (
-    <div aria-hidden className="border-line absolute inset-x-0 top-0 h-13 border-b px-12 pt-4" style={{ transform: `translateY(${top}px)` }}>
+    <div
+      aria-hidden
+      className="border-line absolute inset-x-0 top-0 h-13 border-b px-12 pt-4"
+      style={{ transform: `translateY(${top}px)` }}
+    >
       <span className="bg-ink/6 block h-3 w-1/3 rounded" />
     </div>
   );
@@ -178,7 +190,11 @@ function HeadRow({ order, onOrder, rows, selection }: HeadProps) {
   );
   return (
     <div role="rowgroup" className="bg-bg sticky top-0 z-10">
-      <div role="row" aria-rowindex={1} className={clsx(ROW_GRID, 'border-line text-2xs text-ink3 h-8 items-center border-b font-semibold')}>
+      <div
+        role="row"
+        aria-rowindex={1}
+        className={clsx(ROW_GRID, 'border-line text-2xs text-ink3 h-8 items-center border-b font-semibold')}
+      >
         <div role="columnheader" className="flex justify-center">
           <input
             type="checkbox"
@@ -201,15 +217,35 @@ function HeadRow({ order, onOrder, rows, selection }: HeadProps) {
   );
 }
 
-function SortHead({ by, label, order, onOrder, className }: { by: TaskSort | null; label: string; order: TaskOrder; onOrder: (order: TaskOrder) => void; className: string }) {
+function SortHead({
+  by,
+  label,
+  order,
+  onOrder,
+  className,
+}: {
+  by: TaskSort | null;
+  label: string;
+  order: TaskOrder;
+  onOrder: (order: TaskOrder) => void;
+  className: string;
+}) {
   const active = by === order.by;
   const Arrow = order.desc ? ArrowDown : ArrowUp;
   return (
-    <div role="columnheader" aria-sort={by === null ? undefined : active ? (order.desc ? 'descending' : 'ascending') : 'none'} className={className}>
+    <div
+      role="columnheader"
+      aria-sort={by === null ? undefined : active ? (order.desc ? 'descending' : 'ascending') : 'none'}
+      className={className}
+    >
       {by === null ? (
         label
       ) : (
-        <button type="button" className={clsx('hover:text-ink inline-flex items-center gap-1', active && 'text-ink')} onClick={() => onOrder({ by, desc: active ? !order.desc : by === 'updated' })}>
+        <button
+          type="button"
+          className={clsx('hover:text-ink inline-flex items-center gap-1', active && 'text-ink')}
+          onClick={() => onOrder({ by, desc: active ? !order.desc : by === 'updated' })}
+        >
           {label}
           {active && <Arrow className="size-3" aria-hidden />}
         </button>
@@ -238,11 +274,18 @@ function useListKeys({ rows, offset, current, setCurrent, selection, release, re
   };
   useKeys((key, event) => {
     const row = rows.find((each) => each.id === current);
-    const inList = event.target === document.body || (event.target instanceof Element && event.target.closest('[role="grid"]') !== null);
+    const inList =
+      event.target === document.body ||
+      (event.target instanceof Element && event.target.closest('[role="grid"]') !== null);
     if (key === 'j' || (inList && key === 'ArrowDown')) step(1);
     else if (key === 'k' || (inList && key === 'ArrowUp')) step(-1);
     else if (key === 'x' && row !== undefined) selection.toggle(row, false);
-    else if (key === 'Enter' && row !== undefined && !(event.target instanceof HTMLButtonElement) && !(event.target instanceof HTMLAnchorElement))
+    else if (
+      key === 'Enter' &&
+      row !== undefined &&
+      !(event.target instanceof HTMLButtonElement) &&
+      !(event.target instanceof HTMLAnchorElement)
+    )
       router.push(`/tasks/${encodeURIComponent(row.id)}`);
     else if (key === '.') release();
     else if (key === 'Escape') {

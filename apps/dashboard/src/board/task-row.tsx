@@ -59,11 +59,22 @@ export const TaskRowView = memo(function TaskRowView(props: Props) {
     >
       <ChangeTint revision={row.revision} />
       <div role="gridcell" className="relative flex justify-center pt-0.5">
-        <input type="checkbox" checked={selected} onChange={() => undefined} onClick={select} aria-label={t('row.select', { name: row.name })} className="size-3.5 after:absolute after:-inset-y-2 after:inset-x-0" />
+        <input
+          type="checkbox"
+          checked={selected}
+          onChange={() => undefined}
+          onClick={select}
+          aria-label={t('row.select', { name: row.name })}
+          className="size-3.5 after:absolute after:inset-x-0 after:-inset-y-2"
+        />
       </div>
       <StateCell row={row} departed={departed} />
       <div role="gridcell" className="relative min-w-0">
-        <Link href={href} onFocus={() => onCurrent(row.id)} className="flex min-w-0 items-baseline gap-2 hover:underline">
+        <Link
+          href={href}
+          onFocus={() => onCurrent(row.id)}
+          className="flex min-w-0 items-baseline gap-2 hover:underline"
+        >
           <LookIcon look={TASK_LOOK[row.state]} className="self-center @2xl:hidden" />
           <span className="truncate font-semibold">{row.name}</span>
           <span className="text-2xs text-ink3 shrink-0 font-mono max-sm:hidden" title={row.id}>
@@ -98,7 +109,11 @@ function StateCell({ row, departed }: { row: TaskRow; departed: boolean }) {
     <div role="gridcell" className="relative hidden min-w-0 @2xl:block">
       <StateMark state={row.state} />
       <div className="text-2xs text-ink3 truncate">
-        {departed ? t('row.departed') : cancelling ? t('row.cancelling') : t('row.attempt', { n: row.attempt.n, max: row.attempt.max })}
+        {departed
+          ? t('row.departed')
+          : cancelling
+            ? t('row.cancelling')
+            : t('row.attempt', { n: row.attempt.n, max: row.attempt.max })}
       </div>
     </div>
   );
@@ -110,7 +125,12 @@ function SecondLine({ row }: { row: TaskRow }) {
   return (
     <div className="text-ink3 truncate text-xs">
       <span className="text-ink2 font-mono">({row.args})</span>
-      {showError && <span className={row.state === 'FAILURE' ? 'text-failure' : ''}> · {error.type}: {error.message}</span>}
+      {showError && (
+        <span className={row.state === 'FAILURE' ? 'text-failure' : ''}>
+          {' '}
+          · {error.type}: {error.message}
+        </span>
+      )}
       {!showError && why !== undefined && (
         <span>
           {' · '}

@@ -59,7 +59,11 @@ export function TasksPage() {
 function NothingMatches() {
   const t = useT();
   return (
-    <Empty icon={SearchX} title={t('board.nothing')} action={<LinkButton href="/tasks">{t('board.clearFilters')}</LinkButton>}>
+    <Empty
+      icon={SearchX}
+      title={t('board.nothing')}
+      action={<LinkButton href="/tasks">{t('board.clearFilters')}</LinkButton>}
+    >
       {t('board.nothingText')}
     </Empty>
   );
@@ -85,7 +89,8 @@ function NoTasks() {
   );
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
 function Foot({ live }: { live: ReturnType<typeof useTasks> }) {
   const t = useT();
@@ -97,11 +102,19 @@ function Foot({ live }: { live: ReturnType<typeof useTasks> }) {
   return (
     <footer className="border-line text-ink3 flex flex-wrap gap-x-5 gap-y-0.5 border-t px-3.5 py-1.5 text-xs max-sm:hidden">
       <span data-testid="list-total">{t('board.total', { n: grouped(view.total) })}</span>
-      {ended !== null && <span>{t('board.perSecond', { n: ended < 10 ? ended.toFixed(1) : grouped(Math.round(ended)) })}</span>}
-      {rates !== undefined && rates.wait.count > 0 && <span>{t('board.waitP95', { span: time.span(rates.wait.p95Ms) })}</span>}
-      {rates !== undefined && rates.run.count > 0 && <span>{t('board.runP95', { span: time.span(rates.run.p95Ms) })}</span>}
+      {ended !== null && (
+        <span>{t('board.perSecond', { n: ended < 10 ? ended.toFixed(1) : grouped(Math.round(ended)) })}</span>
+      )}
+      {rates !== undefined && rates.wait.count > 0 && (
+        <span>{t('board.waitP95', { span: time.span(rates.wait.p95Ms) })}</span>
+      )}
+      {rates !== undefined && rates.run.count > 0 && (
+        <span>{t('board.runP95', { span: time.span(rates.run.p95Ms) })}</span>
+      )}
       <span className="grow" />
-      {cluster !== undefined && cluster.dropped > 0 && <span className="text-retry">{t('board.dropped', { n: grouped(cluster.dropped) })}</span>}
+      {cluster !== undefined && cluster.dropped > 0 && (
+        <span className="text-retry">{t('board.dropped', { n: grouped(cluster.dropped) })}</span>
+      )}
       <span>{view.frozen ? t('board.frozen') : t('board.asOf', { rev: grouped(view.revision) })}</span>
     </footer>
   );

@@ -93,7 +93,10 @@ function SearchBox({ state, go }: Props) {
   useEffect(() => {
     if (!typing || text === asked) return;
     const timer = setTimeout(() => {
-      go(withFilter(state, text.trim() === '' ? without(state.filter, 'q') : { ...state.filter, q: text.slice(0, 200) }), 'replace');
+      go(
+        withFilter(state, text.trim() === '' ? without(state.filter, 'q') : { ...state.filter, q: text.slice(0, 200) }),
+        'replace',
+      );
       setTyping(false);
     }, 250);
     return () => clearTimeout(timer);
@@ -132,9 +135,16 @@ interface Chip {
 const LISTS = ['name', 'queue', 'node', 'tag'] as const;
 
 function chipsOf(filter: TaskFilter, t: Translate, time: TimeFormat): readonly Chip[] {
-  const one = (part: keyof TaskFilter, label: string, value: string): Chip => ({ key: part, label, value, off: without(filter, part) });
+  const one = (part: keyof TaskFilter, label: string, value: string): Chip => ({
+    key: part,
+    label,
+    value,
+    off: without(filter, part),
+  });
   return [
-    ...(filter.state === undefined ? [] : [one('state', t('facet.state'), filter.state.map((state) => t(TASK_LOOK[state].word)).join(', '))]),
+    ...(filter.state === undefined
+      ? []
+      : [one('state', t('facet.state'), filter.state.map((state) => t(TASK_LOOK[state].word)).join(', '))]),
     ...LISTS.flatMap((part) => {
       const values = filter[part];
       return values === undefined ? [] : [one(part, t(`facet.${part}`), values.join(', '))];
@@ -151,7 +161,10 @@ function Chips({ state }: { state: TasksUrl }) {
   const time = useTime();
   const chips = chipsOf(state.filter, t, time);
   return chips.map((chip) => (
-    <span key={chip.key} className="border-line2 text-ink2 inline-flex h-7.5 max-w-72 items-center gap-1.5 rounded-md border pl-2 text-xs">
+    <span
+      key={chip.key}
+      className="border-line2 text-ink2 inline-flex h-7.5 max-w-72 items-center gap-1.5 rounded-md border pl-2 text-xs"
+    >
       {chip.label}
       <b className="text-ink truncate font-semibold">{chip.value}</b>
       <Link
@@ -207,7 +220,14 @@ function ViewsMenu({ state }: { state: TasksUrl }) {
             setNaming(false);
           }}
         >
-          <input name="name" maxLength={60} autoFocus aria-label={t('views.name')} placeholder={t('views.name')} className={inputClass()} />
+          <input
+            name="name"
+            maxLength={60}
+            autoFocus
+            aria-label={t('views.name')}
+            placeholder={t('views.name')}
+            className={inputClass()}
+          />
           <Button type="submit" kind="primary" className="h-8">
             {t('action.save')}
           </Button>

@@ -67,13 +67,17 @@ function make(draft: Draft, incoming: Results, handlers: Handlers, problems: Pro
   const side = draft.kind === 'chord' && draft.items.length > 1 ? draft.items.slice(0, -1) : draft.items;
   const members = side.map((item) => make(item, incoming, handlers, problems));
   const results = members.some(({ out }) => out === undefined) ? undefined : members.flatMap(({ out }) => out ?? []);
-  if (draft.kind === 'group') return { workflow: { kind: 'group', members: members.map(({ workflow }) => workflow), ...more }, out: results };
+  if (draft.kind === 'group')
+    return { workflow: { kind: 'group', members: members.map(({ workflow }) => workflow), ...more }, out: results };
   if (draft.items.length < 2 || last === undefined) {
     problems.push({ key: draft.key, code: 'chord-short' });
     return { workflow: { kind: 'group', members: members.map(({ workflow }) => workflow), ...more }, out: results };
   }
   const callback = make(last, last.kind === 'task' && last.immutable ? [] : results, handlers, problems);
-  return { workflow: { kind: 'chord', header: members.map(({ workflow }) => workflow), callback: callback.workflow, ...more }, out: callback.out };
+  return {
+    workflow: { kind: 'chord', header: members.map(({ workflow }) => workflow), callback: callback.workflow, ...more },
+    out: callback.out,
+  };
 }
 
 function concurrencyOf({ key, concurrency }: BoxDraft, problems: Problem[]): { concurrency?: number } {
@@ -112,7 +116,12 @@ function retriesOf({ key, retries }: TaskDraft, problems: Problem[]): { retry?: 
 }
 
 /** What was typed, up to the last field that is not empty; the results of the step before come behind. */
-function argsOf(draft: TaskDraft, handler: HandlerView | undefined, incoming: Results, problems: Problem[]): readonly TypedValue[] {
+function argsOf(
+  draft: TaskDraft,
+  handler: HandlerView | undefined,
+  incoming: Results,
+  problems: Problem[],
+): readonly TypedValue[] {
   const { key, texts } = draft;
   const specs = handler === undefined ? [] : specsOf(handler, texts);
   const filled = texts.findLastIndex((text) => text !== '') + 1;
@@ -120,20 +129,28 @@ function argsOf(draft: TaskDraft, handler: HandlerView | undefined, incoming: Re
   specs.slice(0, filled).forEach((spec, i) => {
     const parsed = parseArg(spec, texts[i] ?? '');
     if (parsed.kind === 'value') args.push(parsed.typed);
-    else problems.push({ key, code: 'bad-value', arg: spec.name, text: parsed.kind === 'wrong' ? parsed.problem : '–' });
+    else
+      problems.push({ key, code: 'bad-value', arg: spec.name, text: parsed.kind === 'wrong' ? parsed.problem : '–' });
   });
   if (handler !== undefined && incoming !== undefined) checkFit(key, handler, filled, incoming, problems);
   return args;
 }
 
-function checkFit(key: number, handler: HandlerView, own: number, incoming: readonly ArgType[], problems: Problem[]): void {
+function checkFit(
+  key: number,
+  handler: HandlerView,
+  own: number,
+  incoming: readonly ArgType[],
+  problems: Problem[],
+): void {
   const { args, variadic } = handler;
   const gets = own + incoming.length;
   if (gets > args.length && variadic === undefined) problems.push({ key, code: 'too-many', takes: args.length, gets });
   incoming.forEach((type, i) => {
     const spec = args[own + i];
     const wants = spec?.type ?? variadic;
-    if (wants !== undefined && !fits(type, wants)) problems.push({ key, code: 'misfit', arg: spec?.name ?? `…${i + 1}`, wants, gets: type });
+    if (wants !== undefined && !fits(type, wants))
+      problems.push({ key, code: 'misfit', arg: spec?.name ?? `…${i + 1}`, wants, gets: type });
   });
   for (const spec of args.slice(gets)) {
     // An empty text is a value; what else is not given is missing.
@@ -152,10 +169,19 @@ export function fits(gets: ArgType, wants: ArgType): boolean {
 }
 
 /** The tree of a workflow that came as JSON; keys from `key` on. */
-export function draftOf(workflow: Workflow, handlers: Handlers, key = 0): { readonly draft: Draft; readonly next: number } {
+export function draftOf(
+  workflow: Workflow,
+  handlers: Handlers,
+  key = 0,
+): { readonly draft: Draft; readonly next: number } {
   if (workflow.kind === 'task') return { draft: taskDraft(workflow.signature, handlers, key), next: key + 1 };
   let next = key + 1;
-  const parts = workflow.kind === 'chain' ? workflow.steps : workflow.kind === 'group' ? workflow.members : [...workflow.header, workflow.callback];
+  const parts =
+    workflow.kind === 'chain'
+      ? workflow.steps
+      : workflow.kind === 'group'
+        ? workflow.members
+        : [...workflow.header, workflow.callback];
   const items = parts.map((part) => {
     const made = draftOf(part, handlers, next);
     next = made.next;

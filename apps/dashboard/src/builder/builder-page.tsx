@@ -1,7 +1,19 @@
 'use client';
 import { compileWorkflow } from '@leasehold/core/model';
 import { SubmitCheck } from '@leasehold/wire';
-import { ClipboardCheck, Copy, IndentDecrease, IndentIncrease, MoveDown, MoveUp, Plus, Redo2, Trash2, Undo2, type LucideIcon } from 'lucide-react';
+import {
+  ClipboardCheck,
+  Copy,
+  IndentDecrease,
+  IndentIncrease,
+  MoveDown,
+  MoveUp,
+  Plus,
+  Redo2,
+  Trash2,
+  Undo2,
+  type LucideIcon,
+} from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useEffect, useMemo, useReducer, useState, type Dispatch } from 'react';
 import { newOperationId, problemText, problemTitle } from '../api/acting';
@@ -44,7 +56,15 @@ export function BuilderPage() {
       ) : (
         <div className="grid items-start gap-x-8 gap-y-5 lg:grid-cols-[minmax(0,1fr)_360px]">
           <div className="min-w-0">
-            <Tabs value={tab} onChange={setTab} label={t('form.how')} tabs={[['outline', t('builder.outline')], ['json', 'JSON']]} />
+            <Tabs
+              value={tab}
+              onChange={setTab}
+              label={t('form.how')}
+              tabs={[
+                ['outline', t('builder.outline')],
+                ['json', 'JSON'],
+              ]}
+            />
             {tab === 'outline' ? (
               <>
                 <ToolRow state={state} dispatch={dispatch} />
@@ -52,7 +72,11 @@ export function BuilderPage() {
                 {empty && <Templates dispatch={dispatch} />}
               </>
             ) : (
-              <JsonPane build={build} handlers={byName} onLoad={(root, nextKey) => (dispatch({ do: 'load', root, nextKey }), setTab('outline'))} />
+              <JsonPane
+                build={build}
+                handlers={byName}
+                onLoad={(root, nextKey) => (dispatch({ do: 'load', root, nextKey }), setTab('outline'))}
+              />
             )}
             <Preview build={build} root={state.now.root} />
           </div>
@@ -60,7 +84,13 @@ export function BuilderPage() {
             {place !== undefined && (
               <Section title={t('builder.step')}>
                 <div className="py-3">
-                  <StepEditor place={place} handlers={handlers} byName={byName} problems={build.problems.filter(({ key }) => key === place.draft.key)} dispatch={dispatch} />
+                  <StepEditor
+                    place={place}
+                    handlers={handlers}
+                    byName={byName}
+                    problems={build.problems.filter(({ key }) => key === place.draft.key)}
+                    dispatch={dispatch}
+                  />
                 </div>
               </Section>
             )}
@@ -96,7 +126,11 @@ function ToolRow({ state, dispatch }: { state: BuilderState; dispatch: Dispatch<
     { label: `${t('builder.redo')} (Ctrl Shift Z)`, icon: Redo2, edit: { do: 'redo' }, off: state.future.length === 0 },
   ];
   return (
-    <div role="toolbar" aria-label={t('builder.tools')} className="border-line flex flex-wrap items-center gap-1 border-b py-1.5">
+    <div
+      role="toolbar"
+      aria-label={t('builder.tools')}
+      className="border-line flex flex-wrap items-center gap-1 border-b py-1.5"
+    >
       <Menu
         align="start"
         trigger={
@@ -131,7 +165,14 @@ const TEMPLATES: readonly { readonly word: 'chain' | 'group' | 'chord' | 'nested
   { word: 'chain', root: newBox(0, 'chain', [newTask(1), newTask(2), newTask(3)]) },
   { word: 'group', root: newBox(0, 'group', [newTask(1), newTask(2), newTask(3)]) },
   { word: 'chord', root: newBox(0, 'chord', [newTask(1), newTask(2), newTask(3), newTask(4)]) },
-  { word: 'nested', root: newBox(0, 'chain', [newTask(1), newBox(2, 'group', [newTask(3), newTask(4), newBox(5, 'chain', [newTask(6), newTask(7)])]), newTask(8)]) },
+  {
+    word: 'nested',
+    root: newBox(0, 'chain', [
+      newTask(1),
+      newBox(2, 'group', [newTask(3), newTask(4), newBox(5, 'chain', [newTask(6), newTask(7)])]),
+      newTask(8),
+    ]),
+  },
 ];
 
 function Templates({ dispatch }: { dispatch: Dispatch<Edit> }) {
@@ -170,19 +211,37 @@ function Preview({ build, root }: { build: Build; root: BoxDraft }) {
     }
   }, [build.workflow]);
   const nodes = useMemo(
-    () => (compiled === null ? [] : plannedTasks(compiled).map((task) => ({ index: task.index, name: task.name === '' ? nameless : task.name, after: task.after, note: task.queue ?? '' }))),
+    () =>
+      compiled === null
+        ? []
+        : plannedTasks(compiled).map((task) => ({
+            index: task.index,
+            name: task.name === '' ? nameless : task.name,
+            after: task.after,
+            note: task.queue ?? '',
+          })),
     [compiled, nameless],
   );
   if (compiled === null || nodes.length === 0 || root.items.length === 0) return null;
   const barriers = compiled.joins.length - 1;
   return (
-    <Section title={t('builder.preview')} aside={t('builder.creates', { tasks: nodes.length, joins: barriers, first: compiled.entries.length })} className="mt-6">
-      {nodes.length > 200 ? <p className="text-ink3 py-2 text-xs">{t('flow.tooLarge')}</p> : <Graph nodes={nodes} label={t('builder.preview')} />}
+    <Section
+      title={t('builder.preview')}
+      aside={t('builder.creates', { tasks: nodes.length, joins: barriers, first: compiled.entries.length })}
+      className="mt-6"
+    >
+      {nodes.length > 200 ? (
+        <p className="text-ink3 py-2 text-xs">{t('flow.tooLarge')}</p>
+      ) : (
+        <Graph nodes={nodes} label={t('builder.preview')} />
+      )}
     </Section>
   );
 }
 
-type Checked = { readonly kind: 'ok'; readonly check: SubmitCheck } | { readonly kind: 'refused'; readonly title: string; readonly text: string };
+type Checked =
+  | { readonly kind: 'ok'; readonly check: SubmitCheck }
+  | { readonly kind: 'refused'; readonly title: string; readonly text: string };
 
 function SubmitBox({ build, tasks }: { build: Build; tasks: number }) {
   const t = useT();
@@ -198,7 +257,10 @@ function SubmitBox({ build, tasks }: { build: Build; tasks: number }) {
   useEffect(() => setChecked(null), [content]);
   const dryRun = async (): Promise<void> => {
     try {
-      setChecked({ kind: 'ok', check: await call({ schema: SubmitCheck, method: 'POST', path: paths.checkWorkflow(), body }) });
+      setChecked({
+        kind: 'ok',
+        check: await call({ schema: SubmitCheck, method: 'POST', path: paths.checkWorkflow(), body }),
+      });
     } catch (error) {
       setChecked({ kind: 'refused', title: problemTitle(error, t), text: problemText(error, t) });
     }
@@ -206,15 +268,24 @@ function SubmitBox({ build, tasks }: { build: Build; tasks: number }) {
   const submit = async (): Promise<void> => {
     if (sending) return;
     setSending(true);
-    const done = await submitWorkflow(name.trim() === '' ? t('facet.workflow') : name.trim(), body, key, ({ id, kind }) =>
-      router.push(`/${kind === 'task' ? 'tasks' : 'workflows'}/${encodeURIComponent(id)}`),
+    const done = await submitWorkflow(
+      name.trim() === '' ? t('facet.workflow') : name.trim(),
+      body,
+      key,
+      ({ id, kind }) => router.push(`/${kind === 'task' ? 'tasks' : 'workflows'}/${encodeURIComponent(id)}`),
     );
     if (!done) setSending(false);
   };
   return (
     <Section title={t('builder.submitTitle')}>
       <div className="flex flex-col gap-3 py-3">
-        <Input aria-label={t('builder.name')} placeholder={t('builder.name')} maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
+        <Input
+          aria-label={t('builder.name')}
+          placeholder={t('builder.name')}
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
         <CheckResult checked={checked} />
         {wrong > 0 && tasks > 0 && <p className="text-failure text-xs">{t('builder.wrong', { n: wrong })}</p>}
         <div className="flex justify-end gap-2">

@@ -79,7 +79,9 @@ export function inserted(root: BoxDraft, chosen: number, draft: Draft): BoxDraft
   if (place === undefined) return root;
   if (place.draft.kind !== 'task') {
     const { kind, key } = place.draft;
-    return withItems(root, key, (old) => (kind === 'chord' && old.length > 1 ? old.toSpliced(-1, 0, draft) : [...old, draft]));
+    return withItems(root, key, (old) =>
+      kind === 'chord' && old.length > 1 ? old.toSpliced(-1, 0, draft) : [...old, draft],
+    );
   }
   const { parent, index } = place;
   return parent === undefined ? root : withItems(root, parent.key, (old) => old.toSpliced(index + 1, 0, draft));
@@ -117,7 +119,9 @@ export function unnested(root: BoxDraft, key: number): BoxDraft {
   if (place === undefined || box === undefined || outer === undefined) return root;
   const left = { ...box, items: box.items.filter((item) => item.key !== key) };
   const at = outer.items.findIndex((item) => item.key === box.key);
-  return withItems(root, outer.key, (old) => old.toSpliced(at, 1, ...(left.items.length === 0 ? [] : [left]), place.draft));
+  return withItems(root, outer.key, (old) =>
+    old.toSpliced(at, 1, ...(left.items.length === 0 ? [] : [left]), place.draft),
+  );
 }
 
 /** A copy with keys of its own, from `next` on. */

@@ -64,7 +64,8 @@ export function edited(state: BuilderState, edit: Edit): BuilderState {
 
 function applied(built: Built, edit: Exclude<Edit, { readonly do: 'undo' | 'redo' }>): Built {
   const { root, chosen, nextKey } = built;
-  const changed = (to: BoxDraft, part: Partial<Built> = {}): Built => (to === root ? built : { ...built, root: to, ...part });
+  const changed = (to: BoxDraft, part: Partial<Built> = {}): Built =>
+    to === root ? built : { ...built, root: to, ...part };
   switch (edit.do) {
     case 'choose':
       return edit.key === chosen ? built : { ...built, chosen: edit.key };
@@ -83,7 +84,9 @@ function applied(built: Built, edit: Exclude<Edit, { readonly do: 'undo' | 'redo
       if (place?.parent === undefined) return built;
       const copy = copyOf(place.draft, nextKey);
       const { parent, index } = place;
-      const to = replaced(root, parent.key, (box) => (box.kind === 'task' ? box : { ...box, items: box.items.toSpliced(index + 1, 0, copy.draft) }));
+      const to = replaced(root, parent.key, (box) =>
+        box.kind === 'task' ? box : { ...box, items: box.items.toSpliced(index + 1, 0, copy.draft) },
+      );
       return changed(to, { chosen: copy.draft.key, nextKey: copy.next });
     }
     case 'nest':

@@ -1,5 +1,11 @@
 'use client';
-import { fromMachinery, LeaseholdError, looksLikeMachinery, normalizeWorkflow, type Workflow } from '@leasehold/core/model';
+import {
+  fromMachinery,
+  LeaseholdError,
+  looksLikeMachinery,
+  normalizeWorkflow,
+  type Workflow,
+} from '@leasehold/core/model';
 import type { HandlerView } from '@leasehold/wire';
 import { useState } from 'react';
 import { parseLossless, stringifyLossless } from '../api/call';

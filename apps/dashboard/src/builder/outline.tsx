@@ -1,13 +1,27 @@
 'use client';
 import { clsx } from 'clsx';
-import { ArrowDown, CircleAlert, Columns3, Link2, ListTree, Square, TriangleAlert, type LucideIcon } from 'lucide-react';
+import {
+  ArrowDown,
+  CircleAlert,
+  Columns3,
+  Link2,
+  ListTree,
+  Square,
+  TriangleAlert,
+  type LucideIcon,
+} from 'lucide-react';
 import { useEffect, useRef, type Dispatch, type KeyboardEvent } from 'react';
 import { useT } from '../i18n';
 import { isWarning, type Problem } from './build';
 import { isCallback, places, type BoxKind, type Place } from './draft';
 import type { Built, Edit } from './edit';
 
-export const KIND_ICON: Readonly<Record<BoxKind | 'task', LucideIcon>> = { task: Square, chain: Link2, group: Columns3, chord: ListTree };
+export const KIND_ICON: Readonly<Record<BoxKind | 'task', LucideIcon>> = {
+  task: Square,
+  chain: Link2,
+  group: Columns3,
+  chord: ListTree,
+};
 
 interface Props {
   readonly built: Built;
@@ -62,7 +76,8 @@ export function Outline({ built, problems, dispatch }: Props) {
   const t = useT();
   const tree = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (tree.current?.contains(document.activeElement)) tree.current.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
+    if (tree.current?.contains(document.activeElement))
+      tree.current.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
   }, [built.chosen]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const edit = editOf(event, built.chosen);
@@ -72,7 +87,13 @@ export function Outline({ built, problems, dispatch }: Props) {
     dispatch(edit);
   };
   return (
-    <div ref={tree} role="tree" aria-label={t('builder.outline')} onKeyDown={onKeyDown} className="flex flex-col gap-px py-2">
+    <div
+      ref={tree}
+      role="tree"
+      aria-label={t('builder.outline')}
+      onKeyDown={onKeyDown}
+      className="flex flex-col gap-px py-2"
+    >
       {places(built.root).map((place) => (
         <Row
           key={place.draft.key}
@@ -86,7 +107,17 @@ export function Outline({ built, problems, dispatch }: Props) {
   );
 }
 
-function Row({ place, chosen, problems, onChoose }: { place: Place; chosen: boolean; problems: readonly Problem[]; onChoose: () => void }) {
+function Row({
+  place,
+  chosen,
+  problems,
+  onChoose,
+}: {
+  place: Place;
+  chosen: boolean;
+  problems: readonly Problem[];
+  onChoose: () => void;
+}) {
   const t = useT();
   const { draft, depth, parent, index } = place;
   const Icon = KIND_ICON[draft.kind];
@@ -101,14 +132,31 @@ function Row({ place, chosen, problems, onChoose }: { place: Place; chosen: bool
       onClick={onChoose}
       onFocus={onChoose}
       style={{ paddingLeft: 8 + depth * 22 }}
-      className={clsx('flex h-9 cursor-pointer items-center gap-2 rounded-md pr-2 outline-offset-[-2px]', chosen ? 'bg-accent/13' : 'hover:bg-ink/4')}
+      className={clsx(
+        'flex h-9 cursor-pointer items-center gap-2 rounded-md pr-2 outline-offset-[-2px]',
+        chosen ? 'bg-accent/13' : 'hover:bg-ink/4',
+      )}
     >
-      <span className="text-2xs text-ink3 w-4 shrink-0 text-right">{parent?.kind === 'chain' ? index + 1 : isCallback(place) ? <ArrowDown className="inline size-3" aria-hidden /> : ''}</span>
+      <span className="text-2xs text-ink3 w-4 shrink-0 text-right">
+        {parent?.kind === 'chain' ? (
+          index + 1
+        ) : isCallback(place) ? (
+          <ArrowDown className="inline size-3" aria-hidden />
+        ) : (
+          ''
+        )}
+      </span>
       <Icon className={clsx('size-3.5 shrink-0', draft.kind === 'task' ? 'text-ink3' : 'text-accent')} aria-hidden />
       {draft.kind === 'task' ? (
         <span className="min-w-0 grow truncate">
-          <b className={clsx('font-semibold', draft.name === '' && 'text-ink3 font-normal')}>{draft.name === '' ? t('builder.unnamed') : draft.name}</b>
-          {draft.texts.some((text) => text !== '') && <span className="text-ink3 ml-1.5 font-mono text-xs">({draft.texts.filter((text) => text !== '').join(', ')})</span>}
+          <b className={clsx('font-semibold', draft.name === '' && 'text-ink3 font-normal')}>
+            {draft.name === '' ? t('builder.unnamed') : draft.name}
+          </b>
+          {draft.texts.some((text) => text !== '') && (
+            <span className="text-ink3 ml-1.5 font-mono text-xs">
+              ({draft.texts.filter((text) => text !== '').join(', ')})
+            </span>
+          )}
         </span>
       ) : (
         <span className="min-w-0 grow truncate">
@@ -118,7 +166,11 @@ function Row({ place, chosen, problems, onChoose }: { place: Place; chosen: bool
       )}
       {isCallback(place) && <span className="text-2xs text-ink3 shrink-0">{t('builder.callback')}</span>}
       {problems.length > 0 &&
-        (bad ? <CircleAlert className="text-failure size-3.5 shrink-0" aria-label={t('builder.hasProblem')} /> : <TriangleAlert className="text-retry size-3.5 shrink-0" aria-label={t('builder.hasWarning')} />)}
+        (bad ? (
+          <CircleAlert className="text-failure size-3.5 shrink-0" aria-label={t('builder.hasProblem')} />
+        ) : (
+          <TriangleAlert className="text-retry size-3.5 shrink-0" aria-label={t('builder.hasWarning')} />
+        ))}
     </div>
   );
 }

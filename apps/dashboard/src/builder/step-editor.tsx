@@ -75,7 +75,13 @@ function TaskEditor({ place, draft, handlers, byName, problems, dispatch }: Prop
   const specs = specsOf(handler, draft.texts);
   const change = (part: Partial<TaskDraft>): void =>
     dispatch({ do: 'change', key: draft.key, change: (old) => (old.kind === 'task' ? { ...old, ...part } : old) });
-  const wrong = new Map(problems.flatMap((problem) => (problem.code === 'bad-value' ? [[specs.findIndex(({ name }) => name === problem.arg), problem.text] as const] : [])));
+  const wrong = new Map(
+    problems.flatMap((problem) =>
+      problem.code === 'bad-value'
+        ? [[specs.findIndex(({ name }) => name === problem.arg), problem.text] as const]
+        : [],
+    ),
+  );
   if (picking) {
     return (
       <div className="max-h-96 overflow-auto">
@@ -96,7 +102,9 @@ function TaskEditor({ place, draft, handlers, byName, problems, dispatch }: Prop
       <div className="flex items-start gap-2">
         <div className="min-w-0 grow">
           <p className="text-base font-semibold wrap-anywhere">{draft.name}</p>
-          {handler !== undefined && <p className="text-2xs text-ink3 font-mono wrap-anywhere">{signatureText(handler)}</p>}
+          {handler !== undefined && (
+            <p className="text-2xs text-ink3 font-mono wrap-anywhere">{signatureText(handler)}</p>
+          )}
           {handler?.description !== undefined && <p className="text-ink2 mt-0.5 text-xs">{handler.description}</p>}
         </div>
         <Button size="sm" onClick={() => setPicking(true)}>
@@ -108,17 +116,43 @@ function TaskEditor({ place, draft, handlers, byName, problems, dispatch }: Prop
         texts={draft.texts}
         problems={wrong}
         touched="all"
-        onChange={(index, text) => change({ texts: specs.map((_, i) => (i === index ? text : (draft.texts[i] ?? ''))) })}
+        onChange={(index, text) =>
+          change({ texts: specs.map((_, i) => (i === index ? text : (draft.texts[i] ?? ''))) })
+        }
       />
-      {place.parent?.kind === 'chain' && place.index > 0 && <p className="text-ink3 text-xs">{t('builder.resultsFollow')}</p>}
+      {place.parent?.kind === 'chain' && place.index > 0 && (
+        <p className="text-ink3 text-xs">{t('builder.resultsFollow')}</p>
+      )}
       <div className="grid grid-cols-2 gap-3">
-        <Field label={t('form.queue')}>{(props) => <Input {...props} value={draft.queue} placeholder={handler?.queue ?? 'default'} onChange={(event) => change({ queue: event.target.value })} />}</Field>
+        <Field label={t('form.queue')}>
+          {(props) => (
+            <Input
+              {...props}
+              value={draft.queue}
+              placeholder={handler?.queue ?? 'default'}
+              onChange={(event) => change({ queue: event.target.value })}
+            />
+          )}
+        </Field>
         <Field label={t('form.retries')}>
-          {(props) => <Input {...props} inputMode="numeric" placeholder="0" value={draft.retries} onChange={(event) => change({ retries: event.target.value })} />}
+          {(props) => (
+            <Input
+              {...props}
+              inputMode="numeric"
+              placeholder="0"
+              value={draft.retries}
+              onChange={(event) => change({ retries: event.target.value })}
+            />
+          )}
         </Field>
       </div>
       <label className="flex items-start gap-2 text-xs">
-        <input type="checkbox" checked={draft.immutable} onChange={(event) => change({ immutable: event.target.checked })} className="mt-0.5" />
+        <input
+          type="checkbox"
+          checked={draft.immutable}
+          onChange={(event) => change({ immutable: event.target.checked })}
+          className="mt-0.5"
+        />
         {isCallback(place) ? t('builder.immutableCallback') : t('builder.immutable')}
       </label>
     </>
@@ -147,7 +181,11 @@ function BoxEditor({ draft, dispatch }: { draft: BoxDraft; dispatch: Dispatch<Ed
       </Field>
       <Field label={t('builder.onFailure')} help={t(`builder.policy.${draft.onFailure}`)}>
         {(props) => (
-          <Select {...props} value={draft.onFailure} onChange={(event) => change({ onFailure: event.target.value as FailurePolicy })}>
+          <Select
+            {...props}
+            value={draft.onFailure}
+            onChange={(event) => change({ onFailure: event.target.value as FailurePolicy })}
+          >
             {POLICIES.map((policy) => (
               <option key={policy} value={policy}>
                 {policy}
@@ -158,7 +196,14 @@ function BoxEditor({ draft, dispatch }: { draft: BoxDraft; dispatch: Dispatch<Ed
       </Field>
       {draft.kind !== 'chain' && (
         <Field label={t('builder.concurrency')} help={t('builder.concurrencyHelp')}>
-          {(props) => <Input {...props} inputMode="numeric" value={draft.concurrency} onChange={(event) => change({ concurrency: event.target.value })} />}
+          {(props) => (
+            <Input
+              {...props}
+              inputMode="numeric"
+              value={draft.concurrency}
+              onChange={(event) => change({ concurrency: event.target.value })}
+            />
+          )}
         </Field>
       )}
     </>

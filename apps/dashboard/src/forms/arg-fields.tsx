@@ -48,7 +48,12 @@ interface OneProps {
 function ArgField({ spec, text, problem, hidden, onChange, onBlur }: OneProps) {
   const t = useT();
   const range = rangeText(spec.type);
-  const help = [spec.help, range, elementType(spec.type) !== null ? t('form.sliceHelp') : undefined, spec.type === 'bytes' ? t('form.bytesHelp') : undefined]
+  const help = [
+    spec.help,
+    range,
+    elementType(spec.type) !== null ? t('form.sliceHelp') : undefined,
+    spec.type === 'bytes' ? t('form.bytesHelp') : undefined,
+  ]
     .filter((part) => part !== undefined)
     .join(' · ');
   const type = `${spec.type}${spec.optional === true ? ` · ${t('form.optional')}` : ''}`;
@@ -66,7 +71,9 @@ function ArgField({ spec, text, problem, hidden, onChange, onBlur }: OneProps) {
           );
         }
         if (spec.type === 'json' || elementType(spec.type) !== null || spec.type === 'bytes') {
-          return <Area {...all} rows={spec.type === 'json' ? 5 : 3} onChange={(event) => onChange(event.target.value)} />;
+          return (
+            <Area {...all} rows={spec.type === 'json' ? 5 : 3} onChange={(event) => onChange(event.target.value)} />
+          );
         }
         return (
           <Input

@@ -58,7 +58,8 @@ function scalarOf(type: ArgType, text: string): Json {
     throw new BadText(`${word || '""'} is not ${type}`);
   }
   const number = word === '' ? Number.NaN : Number(word);
-  if (Number.isNaN(number) || !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(word)) throw new BadText(`${word || '""'} is not ${type}`);
+  if (Number.isNaN(number) || !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(word))
+    throw new BadText(`${word || '""'} is not ${type}`);
   return number;
 }
 
@@ -108,7 +109,9 @@ export function parseArgs(
 ): { readonly args: readonly TypedValue[]; readonly problems: ReadonlyMap<number, string> } {
   const parsed = specs.map((spec, i) => parseArg(spec, texts[i] ?? ''));
   const problems = new Map<number, string>();
-  const last = parsed.findLastIndex((each) => each.kind === 'value' && !(each.typed.value === '' && specs[parsed.indexOf(each)]?.optional === true));
+  const last = parsed.findLastIndex(
+    (each) => each.kind === 'value' && !(each.typed.value === '' && specs[parsed.indexOf(each)]?.optional === true),
+  );
   const args: TypedValue[] = [];
   parsed.forEach((each, i) => {
     if (each.kind === 'wrong') problems.set(i, each.problem);

@@ -62,9 +62,20 @@ export function NamePicker({ handlers, value, onPick, autoFocus = false }: Props
           className={inputClass('pl-8')}
         />
       </span>
-      <ul id={listId} role="listbox" aria-label={t('form.names')} className="flex min-h-0 flex-col gap-px overflow-auto">
+      <ul
+        id={listId}
+        role="listbox"
+        aria-label={t('form.names')}
+        className="flex min-h-0 flex-col gap-px overflow-auto"
+      >
         {found.map((handler, index) => (
-          <Option key={handler.name} id={`${listId}-${index}`} selected={handler.name === value} active={index === active} onPick={() => pick(index)}>
+          <Option
+            key={handler.name}
+            id={`${listId}-${index}`}
+            selected={handler.name === value}
+            active={index === active}
+            onPick={() => pick(index)}
+          >
             <span className="flex items-baseline gap-2">
               <span className="truncate font-semibold">{handler.name}</span>
               <span className="text-2xs text-ink3 ml-auto shrink-0">{handler.queue}</span>
@@ -73,7 +84,12 @@ export function NamePicker({ handlers, value, onPick, autoFocus = false }: Props
           </Option>
         ))}
         {other && (
-          <Option id={`${listId}-${found.length}`} selected={typed === value} active={active === found.length} onPick={() => pick(found.length)}>
+          <Option
+            id={`${listId}-${found.length}`}
+            selected={typed === value}
+            active={active === found.length}
+            onPick={() => pick(found.length)}
+          >
             <span className="font-semibold">{t('form.useName', { name: typed })}</span>
             <span className="text-2xs text-retry block">{t('form.unknownName')}</span>
           </Option>
@@ -84,14 +100,29 @@ export function NamePicker({ handlers, value, onPick, autoFocus = false }: Props
   );
 }
 
-function Option({ id, selected, active, onPick, children }: { id: string; selected: boolean; active: boolean; onPick: () => void; children: React.ReactNode }) {
+function Option({
+  id,
+  selected,
+  active,
+  onPick,
+  children,
+}: {
+  id: string;
+  selected: boolean;
+  active: boolean;
+  onPick: () => void;
+  children: React.ReactNode;
+}) {
   return (
     <li
       id={id}
       role="option"
       aria-selected={selected}
       onClick={onPick}
-      className={clsx('min-w-0 cursor-pointer rounded-md px-2 py-1.5', selected ? 'bg-accent/14' : active ? 'bg-ink/5' : 'hover:bg-ink/5')}
+      className={clsx(
+        'min-w-0 cursor-pointer rounded-md px-2 py-1.5',
+        selected ? 'bg-accent/14' : active ? 'bg-ink/5' : 'hover:bg-ink/5',
+      )}
     >
       {children}
     </li>

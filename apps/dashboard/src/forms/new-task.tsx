@@ -61,7 +61,11 @@ function TaskForm({ name, handler }: { name: string; handler: Handler | undefine
           ['json', 'JSON'],
         ]}
       />
-      {tab === 'form' ? <FieldForm name={name} handler={handler} onJson={(json) => (setText(json), setTab('json'))} /> : <JsonForm text={text} onText={setText} />}
+      {tab === 'form' ? (
+        <FieldForm name={name} handler={handler} onJson={(json) => (setText(json), setTab('json'))} />
+      ) : (
+        <JsonForm text={text} onText={setText} />
+      )}
     </div>
   );
 }
@@ -80,7 +84,8 @@ function FieldForm({ name, handler, onJson }: FieldFormProps) {
   const [free, setFree] = useState<readonly FreeArg[]>([]);
   const [touched, setTouched] = useState<ReadonlySet<number> | 'all'>(new Set());
   const [options, setOptions] = useState<RunOptions>(NO_OPTIONS);
-  const specs = handler === undefined ? free.map((arg, i) => ({ name: `args[${i}]`, type: arg.type })) : specsOf(handler, texts);
+  const specs =
+    handler === undefined ? free.map((arg, i) => ({ name: `args[${i}]`, type: arg.type })) : specsOf(handler, texts);
   const given = handler === undefined ? free.map((arg) => arg.text) : texts;
   const { args, problems } = parseArgs(specs, given);
   const read = readOptions(options, time.fromInput, now);
@@ -90,14 +95,23 @@ function FieldForm({ name, handler, onJson }: FieldFormProps) {
 
   if (name === '') return <p className="text-ink3 py-8">{t('form.pickName')}</p>;
   return (
-    <SubmitForm signature={signature} name={name} wrong={wrong} onTry={() => setTouched('all')} bytes={payloadBytes(args)}>
+    <SubmitForm
+      signature={signature}
+      name={name}
+      wrong={wrong}
+      onTry={() => setTouched('all')}
+      bytes={payloadBytes(args)}
+    >
       <div className="py-3">
         <h2 className="text-base font-semibold">{name}</h2>
         {handler?.description !== undefined && <p className="text-ink2">{handler.description}</p>}
         {handler === undefined && <Warning>{t('form.unknownNameLong', { name })}</Warning>}
         {handler?.differing === true && <Warning>{t('form.differing')}</Warning>}
       </div>
-      <Section title={t('form.args')} aside={handler === undefined ? undefined : t('form.servedBy', { n: handler.nodes.length })}>
+      <Section
+        title={t('form.args')}
+        aside={handler === undefined ? undefined : t('form.servedBy', { n: handler.nodes.length })}
+      >
         <div className="py-3">
           {handler === undefined ? (
             <FreeArgs args={free} problems={problems} onChange={setFree} />
@@ -107,20 +121,34 @@ function FieldForm({ name, handler, onJson }: FieldFormProps) {
               texts={texts}
               problems={problems}
               touched={touched}
-              onChange={(index, value) => setTexts((old) => specs.map((_, i) => (i === index ? value : (old[i] ?? ''))))}
+              onChange={(index, value) =>
+                setTexts((old) => specs.map((_, i) => (i === index ? value : (old[i] ?? ''))))
+              }
               onBlur={(index) => setTouched((old) => (old === 'all' ? old : new Set([...old, index])))}
             />
           )}
         </div>
       </Section>
-      <Section title={t('form.options')} aside={
-        <button type="button" className="hover:text-ink inline-flex items-center gap-1" onClick={() => onJson(stringifyLossless(signature, 2))}>
-          <Braces className="size-3" aria-hidden />
-          {t('form.asJson')}
-        </button>
-      }>
+      <Section
+        title={t('form.options')}
+        aside={
+          <button
+            type="button"
+            className="hover:text-ink inline-flex items-center gap-1"
+            onClick={() => onJson(stringifyLossless(signature, 2))}
+          >
+            <Braces className="size-3" aria-hidden />
+            {t('form.asJson')}
+          </button>
+        }
+      >
         <div className="py-3">
-          <OptionFields options={options} problems={read.problems} defaultQueue={handler?.queue} onChange={setOptions} />
+          <OptionFields
+            options={options}
+            problems={read.problems}
+            defaultQueue={handler?.queue}
+            onChange={setOptions}
+          />
         </div>
       </Section>
     </SubmitForm>
@@ -224,15 +252,30 @@ function JsonForm({ text, onText }: { text: string; onText: (text: string) => vo
     const done =
       read.kind === 'signature'
         ? await submitTask(name, read.value, key, ({ id }) => router.push(`/tasks/${encodeURIComponent(id)}`))
-        : await submitWorkflow(name, { workflow: read.value, format: read.kind === 'machinery' ? 'machinery' : 'leasehold' }, key, ({ id, kind }) =>
-            router.push(`/${kind === 'task' ? 'tasks' : 'workflows'}/${encodeURIComponent(id)}`),
+        : await submitWorkflow(
+            name,
+            { workflow: read.value, format: read.kind === 'machinery' ? 'machinery' : 'leasehold' },
+            key,
+            ({ id, kind }) => router.push(`/${kind === 'task' ? 'tasks' : 'workflows'}/${encodeURIComponent(id)}`),
           );
     if (!done) setSending(false);
   };
   return (
     <form onSubmit={(event) => void submit(event)} className="py-3">
-      <Field label={t('form.jsonLabel')} help={read.kind === undefined ? t('form.jsonHelp') : t(`form.json.${read.kind}`)} error={read.problem}>
-        {(props) => <Area {...props} rows={18} value={text} placeholder={EXAMPLE} onChange={(event) => onText(event.target.value)} />}
+      <Field
+        label={t('form.jsonLabel')}
+        help={read.kind === undefined ? t('form.jsonHelp') : t(`form.json.${read.kind}`)}
+        error={read.problem}
+      >
+        {(props) => (
+          <Area
+            {...props}
+            rows={18}
+            value={text}
+            placeholder={EXAMPLE}
+            onChange={(event) => onText(event.target.value)}
+          />
+        )}
       </Field>
       <div className="mt-3 flex items-center gap-3">
         <Code className="text-ink3">{bytesText(new TextEncoder().encode(text).length)}</Code>

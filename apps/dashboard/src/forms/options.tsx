@@ -16,7 +16,16 @@ export interface RunOptions {
   readonly tags: string;
 }
 
-export const NO_OPTIONS: RunOptions = { queue: '', priority: '', eta: '', retries: '', backoff: '', timeoutS: '', unique: '', tags: '' };
+export const NO_OPTIONS: RunOptions = {
+  queue: '',
+  priority: '',
+  eta: '',
+  retries: '',
+  backoff: '',
+  timeoutS: '',
+  unique: '',
+  tags: '',
+};
 
 export type OptionProblems = Partial<Record<keyof RunOptions, 'whole' | 'range' | 'time' | 'past'>>;
 
@@ -34,7 +43,12 @@ export function readOptions(
 ): { readonly fields: Readonly<Record<string, unknown>>; readonly problems: OptionProblems } {
   const fields: Record<string, unknown> = {};
   const problems: OptionProblems = {};
-  const number = (part: 'priority' | 'retries' | 'timeoutS', min: number, max: number, put: (value: number) => void): void => {
+  const number = (
+    part: 'priority' | 'retries' | 'timeoutS',
+    min: number,
+    max: number,
+    put: (value: number) => void,
+  ): void => {
     if (options[part].trim() === '') return;
     const value = wholeIn(options[part], min, max);
     if (typeof value === 'number') put(value);
@@ -54,7 +68,10 @@ export function readOptions(
     else fields['etaMs'] = eta;
   }
   if (options.unique.trim() !== '') fields['unique'] = { key: options.unique.trim(), onConflict: 'reject' };
-  const tags = options.tags.split(',').map((tag) => tag.trim()).filter((tag) => tag !== '');
+  const tags = options.tags
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
   if (tags.length > 0) fields['tags'] = tags;
   return { fields, problems };
 }
@@ -70,7 +87,8 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
   const t = useT();
   const time = useTime();
   const { facets } = useSummary();
-  const set = <K extends keyof RunOptions>(part: K, value: RunOptions[K]): void => onChange({ ...options, [part]: value });
+  const set = <K extends keyof RunOptions>(part: K, value: RunOptions[K]): void =>
+    onChange({ ...options, [part]: value });
   const error = (part: keyof RunOptions): string | undefined => {
     const problem = problems[part];
     return problem === undefined ? undefined : t(`form.problem.${problem}`);
@@ -80,7 +98,13 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
       <Field label={t('form.queue')}>
         {(props) => (
           <>
-            <Input {...props} list="queues" value={options.queue} placeholder={defaultQueue ?? 'default'} onChange={(event) => set('queue', event.target.value)} />
+            <Input
+              {...props}
+              list="queues"
+              value={options.queue}
+              placeholder={defaultQueue ?? 'default'}
+              onChange={(event) => set('queue', event.target.value)}
+            />
             <datalist id="queues">
               {(facets?.queues ?? []).map(({ name }) => (
                 <option key={name} value={name} />
@@ -90,17 +114,45 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
         )}
       </Field>
       <Field label={t('form.priority')} help={t('form.priorityHelp')} error={error('priority')}>
-        {(props) => <Input {...props} inputMode="numeric" placeholder="0" value={options.priority} onChange={(event) => set('priority', event.target.value)} />}
+        {(props) => (
+          <Input
+            {...props}
+            inputMode="numeric"
+            placeholder="0"
+            value={options.priority}
+            onChange={(event) => set('priority', event.target.value)}
+          />
+        )}
       </Field>
       <Field label={t('form.eta')} help={time.zone} error={error('eta')} className="max-sm:col-span-2">
-        {(props) => <Input {...props} type="datetime-local" step={1} value={options.eta} onChange={(event) => set('eta', event.target.value)} />}
+        {(props) => (
+          <Input
+            {...props}
+            type="datetime-local"
+            step={1}
+            value={options.eta}
+            onChange={(event) => set('eta', event.target.value)}
+          />
+        )}
       </Field>
       <Field label={t('form.retries')} error={error('retries')}>
-        {(props) => <Input {...props} inputMode="numeric" placeholder="0" value={options.retries} onChange={(event) => set('retries', event.target.value)} />}
+        {(props) => (
+          <Input
+            {...props}
+            inputMode="numeric"
+            placeholder="0"
+            value={options.retries}
+            onChange={(event) => set('retries', event.target.value)}
+          />
+        )}
       </Field>
       <Field label={t('form.backoff')}>
         {(props) => (
-          <Select {...props} value={options.backoff} onChange={(event) => set('backoff', event.target.value as RunOptions['backoff'])}>
+          <Select
+            {...props}
+            value={options.backoff}
+            onChange={(event) => set('backoff', event.target.value as RunOptions['backoff'])}
+          >
             <option value="">{t('form.default')}</option>
             <option value="fibonacci">fibonacci</option>
             <option value="exponential">exponential</option>
@@ -109,7 +161,15 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
         )}
       </Field>
       <Field label={t('form.timeout')} help={t('form.seconds')} error={error('timeoutS')}>
-        {(props) => <Input {...props} inputMode="numeric" placeholder="3600" value={options.timeoutS} onChange={(event) => set('timeoutS', event.target.value)} />}
+        {(props) => (
+          <Input
+            {...props}
+            inputMode="numeric"
+            placeholder="3600"
+            value={options.timeoutS}
+            onChange={(event) => set('timeoutS', event.target.value)}
+          />
+        )}
       </Field>
       <Field label={t('form.unique')} help={t('form.uniqueHelp')}>
         {(props) => <Input {...props} value={options.unique} onChange={(event) => set('unique', event.target.value)} />}

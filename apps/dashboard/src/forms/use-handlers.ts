@@ -11,7 +11,10 @@ export type Handler = HandlerList['handlers'][number];
 /** What the live workers advertise now: read again whenever a node comes, goes or changes. */
 export function useHandlers() {
   const { view } = useRows('nodes');
-  const nodes = (view?.rows ?? []).filter((node) => node.departedMs === undefined).map((node) => node.id).join(' ');
+  const nodes = (view?.rows ?? [])
+    .filter((node) => node.departedMs === undefined)
+    .map((node) => node.id)
+    .join(' ');
   const query = useQuery({
     queryKey: ['handlers', nodes],
     queryFn: ({ signal }) => call({ schema: HandlerList, path: paths.handlers(), signal }),
@@ -24,6 +27,9 @@ export function useHandlers() {
 
 /** `sku string, quantity int → int64` */
 export function signatureText({ args, variadic, results }: HandlerView): string {
-  const given = [...args.map(({ name, type, optional }) => `${name}${optional === true ? '?' : ''} ${type}`), ...(variadic === undefined ? [] : [`…${variadic}`])];
+  const given = [
+    ...args.map(({ name, type, optional }) => `${name}${optional === true ? '?' : ''} ${type}`),
+    ...(variadic === undefined ? [] : [`…${variadic}`]),
+  ];
   return `(${given.join(', ')})${results.length === 0 ? '' : ` → ${results.join(', ')}`}`;
 }

@@ -44,10 +44,10 @@ function Contexts({ children }: { children: ReactNode }) {
 
 /** One colour for an environment, so that nobody takes production for staging. */
 function bandClass(environment: string | undefined): string {
-  if (environment === undefined) return 'bg-line2';
-  if (/prod|live/i.test(environment)) return 'bg-failure';
-  if (/stag|test|qa/i.test(environment)) return 'bg-retry';
-  return 'bg-accent';
+  if (environment === undefined) return 'from-line2';
+  if (/prod|live/i.test(environment)) return 'from-alarm';
+  if (/stag|test|qa/i.test(environment)) return 'from-caution';
+  return 'from-accent';
 }
 
 function Shell({ children }: { children: ReactNode }) {
@@ -60,17 +60,26 @@ function Shell({ children }: { children: ReactNode }) {
   useFrameKeys({ onPalette: () => setPalette((open) => !open), onSheet: () => setSheet(true) });
   return (
     <div className="grid h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[3px_46px_minmax(0,1fr)] sm:grid-cols-[52px_minmax(0,1fr)]">
-      <a href="#main" className="bg-accent text-onaccent fixed top-2 left-2 z-50 -translate-y-16 rounded px-3 py-1.5 font-semibold focus:translate-y-0">
+      <a
+        href="#main"
+        className="bg-accent text-onaccent fixed top-2 left-2 z-50 -translate-y-16 rounded px-3 py-1.5 font-semibold focus:translate-y-0"
+      >
         {t('frame.skip')}
       </a>
-      <div className={clsx('col-span-full', bandClass(hello?.environment))} title={hello?.environment} />
+      <div
+        className={clsx('col-span-full bg-linear-to-r to-transparent', bandClass(hello?.environment))}
+        title={hello?.environment}
+      />
       <Rail failing={triage?.failed ?? 0} onKeys={() => setSheet(true)} />
       <TopBar onPalette={() => setPalette(true)} />
       <main
         id="main"
         tabIndex={-1}
         data-freshness={freshness}
-        className={clsx('relative min-h-0 min-w-0 overflow-auto outline-none max-sm:pb-14', freshness === 'stale' && 'hatched')}
+        className={clsx(
+          'relative min-h-0 min-w-0 overflow-auto outline-none max-sm:pb-14',
+          freshness === 'stale' && 'hatched',
+        )}
       >
         <GapNotice />
         {children}

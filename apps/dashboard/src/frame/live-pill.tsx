@@ -16,19 +16,26 @@ function pulseText(pulse: Pulse, t: Translate, time: TimeFormat): string {
     case 'live':
       return t('live.live', { rev: grouped(pulse.revision) });
     case 'idle':
-      return t('live.idle', { age: time.span(Math.round(pulse.ageMs / 1_000) * 1_000) });
+      return t('live.idle', { age: time.age(pulse.ageMs) });
     case 'paused':
       return t('live.paused', { n: grouped(pulse.arrivals) });
     case 'reconnecting':
-      return pulse.asOfMs === null ? t('live.reconnecting') : t('live.reconnectingAsOf', { time: time.clock(pulse.asOfMs) });
+      return pulse.asOfMs === null
+        ? t('live.reconnecting')
+        : t('live.reconnectingAsOf', { time: time.clock(pulse.asOfMs) });
   }
 }
 
-function noteText({ pulse, proofAgeMs }: LinkHealth, t: Translate, time: TimeFormat, problem: string | undefined): string {
+function noteText(
+  { pulse, proofAgeMs }: LinkHealth,
+  t: Translate,
+  time: TimeFormat,
+  problem: string | undefined,
+): string {
   if (pulse.kind === 'refused') return pulse.text;
   if (pulse.kind === 'reconnecting') return pulse.cause === 'etcd' ? t('live.etcdDown') : t('live.serverDown');
   if (problem !== undefined && pulse.kind === 'connecting') return problem;
-  return proofAgeMs === null ? t('live.noProof') : t('live.proof', { age: time.span(proofAgeMs), zone: time.zone });
+  return proofAgeMs === null ? t('live.noProof') : t('live.proof', { age: time.age(proofAgeMs), zone: time.zone });
 }
 
 /** Tells the truth about what is on the screen: what it says comes from received messages, never from a timer alone. */

@@ -23,7 +23,12 @@ function useCommands(): readonly Command[] {
   const prefs = usePrefs();
   const { facets } = useSummary();
   return useMemo(() => {
-    const go = (href: string, label: string, group: string): Command => ({ id: href, label, group, run: () => router.push(href) });
+    const go = (href: string, label: string, group: string): Command => ({
+      id: href,
+      label,
+      group,
+      run: () => router.push(href),
+    });
     return [
       ...NAV.map((item) => go(item.href, t(item.word), t('palette.pages'))),
       go('/tasks/new', t('action.newTask'), t('palette.actions')),
@@ -56,7 +61,12 @@ function useCommands(): readonly Command[] {
 const ID_LIKE = /^[A-Za-z0-9._-]{8,200}$/;
 
 /** What contains every word typed; a text that may be an id can be opened as one, anything else searched for. */
-function find(commands: readonly Command[], text: string, jump: (id: string) => Command, seek: (q: string) => Command): readonly Command[] {
+function find(
+  commands: readonly Command[],
+  text: string,
+  jump: (id: string) => Command,
+  seek: (q: string) => Command,
+): readonly Command[] {
   const typed = text.trim();
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const found = commands.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
@@ -94,8 +104,18 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
       find(
         commands,
         text,
-        (id) => ({ id: 'jump', label: t('palette.open', { id }), group: t('palette.actions'), run: () => router.push(`/tasks/${encodeURIComponent(id)}`) }),
-        (q) => ({ id: 'seek', label: t('palette.seek', { q }), group: t('palette.filters'), run: () => router.push(`/tasks?q=${encodeURIComponent(q)}`) }),
+        (id) => ({
+          id: 'jump',
+          label: t('palette.open', { id }),
+          group: t('palette.actions'),
+          run: () => router.push(`/tasks/${encodeURIComponent(id)}`),
+        }),
+        (q) => ({
+          id: 'seek',
+          label: t('palette.seek', { q }),
+          group: t('palette.filters'),
+          run: () => router.push(`/tasks?q=${encodeURIComponent(q)}`),
+        }),
       ),
     [commands, text, t, router],
   );
@@ -144,7 +164,10 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
             ref={index === active ? (row) => row?.scrollIntoView({ block: 'nearest' }) : undefined}
             onPointerMove={() => setAt(index)}
             onClick={() => take(command)}
-            className={clsx('flex cursor-pointer items-center gap-3 rounded-md px-2.5 py-1.5', index === active && 'bg-accent/14')}
+            className={clsx(
+              'flex cursor-pointer items-center gap-3 rounded-md px-2.5 py-1.5',
+              index === active && 'bg-accent/14',
+            )}
           >
             <span className="min-w-0 grow truncate">{command.label}</span>
             <span className="text-ink3 text-xs">{command.group}</span>

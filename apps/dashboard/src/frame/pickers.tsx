@@ -23,7 +23,10 @@ function ZoneList({ onPick }: { onPick: (zone: string) => void }) {
   const found = useMemo(() => {
     const wanted = text.trim().toLowerCase().replaceAll(' ', '_');
     const first = wanted === '' ? [...new Set([own, current, 'UTC'])] : [];
-    return [...first, ...zones.filter((zone) => zone.toLowerCase().includes(wanted) && !first.includes(zone))].slice(0, 60);
+    return [...first, ...zones.filter((zone) => zone.toLowerCase().includes(wanted) && !first.includes(zone))].slice(
+      0,
+      60,
+    );
   }, [text, zones, own, current]);
   return (
     <div>
@@ -75,7 +78,15 @@ export function ZonePicker() {
   );
 }
 
-function ZoneDialog({ open, onOpenChange, onPick }: { open: boolean; onOpenChange: (open: boolean) => void; onPick: (zone: string) => void }) {
+function ZoneDialog({
+  open,
+  onOpenChange,
+  onPick,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onPick: (zone: string) => void;
+}) {
   const t = useT();
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title={t('zone.title')} description={t('zone.note')}>
@@ -135,7 +146,11 @@ export function PrefsMenu({ who }: { who: string }) {
           choices={Object.entries(LANGUAGES) as [Language, string][]}
         />
         <MenuLine />
-        <MenuChoices value="" onChange={() => setZoneOpen(true)} choices={[['zone', `${t('zone.title')}: ${time.zone}`]]} />
+        <MenuChoices
+          value=""
+          onChange={() => setZoneOpen(true)}
+          choices={[['zone', `${t('zone.title')}: ${time.zone}`]]}
+        />
       </Menu>
       <ZoneDialog open={zoneOpen} onOpenChange={setZoneOpen} onPick={(zone) => prefs.set('zone', zone)} />
     </>

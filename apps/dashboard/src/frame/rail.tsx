@@ -37,12 +37,12 @@ export function Rail({ failing, onKeys }: { failing: number; onKeys: () => void 
               href={item.href}
               aria-current={here ? 'page' : undefined}
               className={clsx(
-                'relative grid place-items-center rounded-lg transition-colors max-sm:h-12 max-sm:min-w-12 max-sm:gap-0.5 max-sm:px-1 sm:size-9',
+                'relative grid place-items-center rounded-lg transition-colors max-sm:h-12 max-sm:min-w-0 max-sm:flex-1 max-sm:content-center max-sm:gap-0.5 sm:size-9',
                 here ? 'bg-accent/15 text-accent' : 'text-ink3 hover:bg-ink/6 hover:text-ink',
               )}
             >
               <Icon className="size-4.5" aria-hidden />
-              <span className="text-2xs max-w-14 truncate sm:sr-only">{t(item.word)}</span>
+              <span className="text-2xs max-w-15 truncate max-sm:tracking-tight sm:sr-only">{t(item.word)}</span>
               {item.href === '/' && failing > 0 && (
                 <span className="bg-failure text-onaccent absolute -top-0.5 -right-0.5 rounded-full px-1 text-[10px] leading-3.5 font-bold">
                   <span aria-hidden>{failing > 99 ? '99+' : failing}</span>

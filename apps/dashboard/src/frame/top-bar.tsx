@@ -31,13 +31,23 @@ export function TopBar({ onPalette }: { onPalette: () => void }) {
       </p>
       <LivePill />
       <span className="grow" />
-      <button type="button" onClick={onPalette} aria-label={t('palette.title')} className={buttonClass({}, 'text-ink3! font-normal! max-md:hidden')}>
+      <button
+        type="button"
+        onClick={onPalette}
+        aria-label={t('palette.title')}
+        className={buttonClass({}, 'text-ink3! font-normal! max-md:hidden')}
+      >
         {t('palette.button')}
         <span className="ml-3">
           <Kbd>Ctrl K</Kbd>
         </span>
       </button>
-      <button type="button" onClick={onPalette} aria-label={t('palette.title')} className={buttonClass({ kind: 'ghost', size: 'icon' }, 'md:hidden')}>
+      <button
+        type="button"
+        onClick={onPalette}
+        aria-label={t('palette.title')}
+        className={buttonClass({ kind: 'ghost', size: 'icon' }, 'md:hidden')}
+      >
         <Search className="size-4" aria-hidden />
       </button>
       <ZonePicker />

@@ -25,7 +25,8 @@ export const frameEn = {
   'live.serverDown': 'No word from the server. Trying again; what you see is as of the time shown.',
   'live.noProof': 'etcd has not answered yet.',
   'live.proof': 'etcd proved {age} ago that nothing is missing. Times are in {zone}.',
-  'gap.compacted': 'Changes between revision {from} and {to} were compacted away before they were seen ({time}). The board was read again in full.',
+  'gap.compacted':
+    'Changes between revision {from} and {to} were compacted away before they were seen ({time}). The board was read again in full.',
   'gap.reset': 'The cluster or its history changed ({time}). The board was read again in full, at revision {to}.',
   'gap.reconnected': 'The feed was interrupted and resumed at revision {to} ({time}).',
   'zone.title': 'Time zone',
@@ -95,7 +96,8 @@ export const frameEn = {
   'problem.storageFull': 'etcd has no room for new work',
   'problem.other': 'That did not work',
   'stale.title': 'What you see is old',
-  'stale.text': 'The last proof that the board is up to date is {age} old. What you act on may have changed. The server compares: if it did change, nothing is done.',
+  'stale.text':
+    'The last proof that the board is up to date is {age} old. What you act on may have changed. The server compares: if it did change, nothing is done.',
   'stale.anyway': 'Do it anyway',
   'load.loading': 'Loading',
   'load.failed': 'This could not be read',
@@ -142,7 +144,8 @@ export const frameKo: Readonly<Record<keyof typeof frameEn, string>> = {
   'live.serverDown': '서버 응답이 없습니다. 다시 시도하고 있으며, 화면은 표시된 시각 기준입니다.',
   'live.noProof': 'etcd가 아직 응답하지 않았습니다.',
   'live.proof': '{age} 전에 etcd가 빠진 변경이 없음을 확인했습니다. 시각은 {zone} 기준입니다.',
-  'gap.compacted': '리비전 {from}과 {to} 사이의 변경은 확인하기 전에 압축되어 사라졌습니다({time}). 보드 전체를 다시 읽었습니다.',
+  'gap.compacted':
+    '리비전 {from}과 {to} 사이의 변경은 확인하기 전에 압축되어 사라졌습니다({time}). 보드 전체를 다시 읽었습니다.',
   'gap.reset': '클러스터 또는 그 이력이 바뀌었습니다({time}). 리비전 {to}에서 보드 전체를 다시 읽었습니다.',
   'gap.reconnected': '피드가 끊겼다가 리비전 {to}에서 다시 이어졌습니다({time}).',
   'zone.title': '시간대',
@@ -212,7 +215,8 @@ export const frameKo: Readonly<Record<keyof typeof frameEn, string>> = {
   'problem.storageFull': 'etcd에 새 작업을 둘 공간이 없습니다',
   'problem.other': '처리하지 못했습니다',
   'stale.title': '화면이 오래되었습니다',
-  'stale.text': '보드가 최신이라는 마지막 확인이 {age} 전입니다. 그사이 변경되었을 수 있습니다. 서버가 비교하여 변경되었으면 아무것도 하지 않습니다.',
+  'stale.text':
+    '보드가 최신이라는 마지막 확인이 {age} 전입니다. 그사이 변경되었을 수 있습니다. 서버가 비교하여 변경되었으면 아무것도 하지 않습니다.',
   'stale.anyway': '그래도 실행',
   'load.loading': '불러오는 중',
   'load.failed': '읽지 못했습니다',

@@ -54,7 +54,8 @@ export const taskEn = {
   'task.countersText': '{failures} failed · {losses} lost · {snoozes} snoozed · {handBacks} handed back',
   'task.retry': 'Retry',
   'task.retryEdited': 'Retry with edits',
-  'task.retryEditedText': 'The same task runs again with these arguments. Hidden ones stay as they are unless you type a new value.',
+  'task.retryEditedText':
+    'The same task runs again with these arguments. Hidden ones stay as they are unless you type a new value.',
   'task.cancel': 'Cancel task',
   'task.noRetry': '{state}: only what has ended, or waits for its next try, can be retried',
   'task.noCancel': '{state}: nothing is left to cancel',
@@ -70,7 +71,8 @@ export const taskEn = {
   'form.unknownName': 'no live worker knows this name',
   'form.unknownNameLong': 'No live worker knows {name}. It would wait until one does.',
   'form.noWorkers': 'No worker is alive, so no name is known. You can type one.',
-  'form.differing': 'Workers of different versions serve this name with different arguments: a deployment may be rolling.',
+  'form.differing':
+    'Workers of different versions serve this name with different arguments: a deployment may be rolling.',
   'form.how': 'How to enter it',
   'form.tabForm': 'Form',
   'form.args': 'Arguments',

@@ -8,7 +8,15 @@
  * F4  After a reconnect every subscription is made again; until its snapshot comes, the old view stays, marked as old.
  */
 import type { QueryClient } from '@tanstack/react-query';
-import { applyChange, type Change, type LiveQuery, type LiveView, type Row, type Snapshot, type Window } from '@leasehold/wire';
+import {
+  applyChange,
+  type Change,
+  type LiveQuery,
+  type LiveView,
+  type Row,
+  type Snapshot,
+  type Window,
+} from '@leasehold/wire';
 import { noteServerTime } from '../time/offset';
 import { FIRST_LINK, laterRevision, type Link } from './link';
 import { openSocket, type LiveSocket } from './socket';
@@ -60,6 +68,7 @@ export class Feed {
     return () => {
       subscription.users--;
       if (subscription.users > 0) return;
+      this.freeze(sub, false);
       subscription.ending = setTimeout(() => this.#drop(subscription), LINGER_MS);
     };
   }
@@ -151,7 +160,10 @@ export class Feed {
       if (next === undefined) this.#ask(subscription);
       else {
         this.#cache.setQueryData<LiveView>(liveKey(change.sub), next);
-        this.#noteRevision(change.revision, change.patch !== undefined || change.insert !== undefined || change.remove !== undefined);
+        this.#noteRevision(
+          change.revision,
+          change.patch !== undefined || change.insert !== undefined || change.remove !== undefined,
+        );
       }
     }
     afterPaint(ack);

@@ -90,7 +90,9 @@ function shortName(asked: string): string {
   return `${hash(2_166_136_261)}${hash(40_389)}.${asked.length}`;
 }
 
-type TasksQuery = Pick<Extract<LiveQuery, { readonly view: 'tasks' }>, 'filter' | 'order'> & { readonly window?: Window };
+type TasksQuery = Pick<Extract<LiveQuery, { readonly view: 'tasks' }>, 'filter' | 'order'> & {
+  readonly window?: Window;
+};
 
 export function useTasks({ filter, order, window = { offset: 0, limit: 120 } }: TasksQuery): Live<'tasks'> {
   return useFollow<'tasks'>({ view: 'tasks', filter, order }, window);
@@ -98,7 +100,11 @@ export function useTasks({ filter, order, window = { offset: 0, limit: 120 } }: 
 
 const ALL: Window = { offset: 0, limit: 500 };
 
-export function useRows<V extends Exclude<ViewName, 'tasks'>>(view: V, filter: RowFilter = {}, window: Window = ALL): Live<V> {
+export function useRows<V extends Exclude<ViewName, 'tasks'>>(
+  view: V,
+  filter: RowFilter = {},
+  window: Window = ALL,
+): Live<V> {
   return useFollow<V>({ view, filter }, window);
 }
 

@@ -50,7 +50,8 @@ function proofAge({ heartbeat, heardMs }: Link, nowMs: number): number | null {
 
 export function healthOf(link: Link, nowMs: number): LinkHealth {
   const proofAgeMs = proofAge(link, nowMs);
-  const freshness = proofAgeMs === null ? 'amber' : proofAgeMs > STALE_MS ? 'stale' : proofAgeMs > AMBER_MS ? 'amber' : 'fresh';
+  const freshness =
+    proofAgeMs === null ? 'amber' : proofAgeMs > STALE_MS ? 'stale' : proofAgeMs > AMBER_MS ? 'amber' : 'fresh';
   return { proofAgeMs, freshness, pulse: pulseOf(link, nowMs, proofAgeMs) };
 }
 
@@ -62,6 +63,7 @@ function pulseOf(link: Link, nowMs: number, proofAgeMs: number | null): Pulse {
   if (link.heartbeat.feed !== 'live') return { kind: 'reconnecting', asOfMs, cause: 'etcd' };
   if (proofAgeMs !== null && proofAgeMs > STALE_MS) return { kind: 'reconnecting', asOfMs, cause: 'server' };
   if (link.paused.views > 0 && link.paused.arrivals > 0) return { kind: 'paused', arrivals: link.paused.arrivals };
-  if (link.changedMs !== undefined && nowMs - link.changedMs < RECENT_MS) return { kind: 'live', revision: link.revision };
+  if (link.changedMs !== undefined && nowMs - link.changedMs < RECENT_MS)
+    return { kind: 'live', revision: link.revision };
   return { kind: 'idle', ageMs: proofAgeMs ?? 0 };
 }

@@ -1,14 +1,4 @@
-import {
-  Ban,
-  Check,
-  CircleDashed,
-  Clock3,
-  Hourglass,
-  Play,
-  RotateCw,
-  X,
-  type LucideIcon,
-} from 'lucide-react';
+import { Ban, Check, CircleDashed, Clock3, Hourglass, Play, RotateCw, X, type LucideIcon } from 'lucide-react';
 import type { TaskState, WorkflowState } from '@leasehold/core/model';
 import type { PlainKey } from '../i18n';
 

@@ -33,17 +33,35 @@ function AttemptRow({ attempt }: { attempt: Attempt }) {
   const lost = cause === 'lost' || cause === 'quarantined';
   return (
     <li className="grid grid-cols-[26px_minmax(0,1fr)_auto] gap-x-3 py-2">
-      <span className={clsx('grid size-6 place-items-center rounded-full border text-xs font-semibold', lost ? 'border-failure text-failure border-dashed' : 'border-line2 text-ink2')}>
+      <span
+        className={clsx(
+          'grid size-6 place-items-center rounded-full border text-xs font-semibold',
+          lost ? 'border-failure text-failure border-dashed' : 'border-line2 text-ink2',
+        )}
+      >
         {attempt.attempt}
       </span>
       <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-x-2">
-          <span className={clsx('inline-flex items-center gap-1 font-semibold', cause === 'succeeded' ? 'text-success' : cause === undefined ? 'text-started' : error !== undefined || lost ? 'text-failure' : '')}>
+          <span
+            className={clsx(
+              'inline-flex items-center gap-1 font-semibold',
+              cause === 'succeeded'
+                ? 'text-success'
+                : cause === undefined
+                  ? 'text-started'
+                  : error !== undefined || lost
+                    ? 'text-failure'
+                    : '',
+            )}
+          >
             {lost && <Unplug className="size-3.5" aria-hidden />}
             {cause === undefined ? t('state.STARTED') : t(CAUSE_WORD[cause])}
           </span>
           {node !== undefined && <TextLink href={`/nodes/${encodeURIComponent(node)}`}>{node}</TextLink>}
-          {token !== undefined && <span className="text-ink3 text-xs">{t('row.token', { token: grouped(token) })}</span>}
+          {token !== undefined && (
+            <span className="text-ink3 text-xs">{t('row.token', { token: grouped(token) })}</span>
+          )}
         </p>
         {error !== undefined && (
           <p className="text-ink2 font-mono text-xs wrap-anywhere">

@@ -77,11 +77,18 @@ export function ErrorCard({ error, runbook }: { error: ShownError; runbook: stri
               {t('task.inAttempt', { n: error.attempt })} · <Ago ms={error.atMs} />
             </span>
           </p>
-          <p className="mt-0.5 font-mono text-xs leading-[18px] wrap-anywhere whitespace-pre-wrap">{plain(error.message)}</p>
+          <p className="mt-0.5 font-mono text-xs leading-[18px] wrap-anywhere whitespace-pre-wrap">
+            {plain(error.message)}
+          </p>
           <p className="mt-2 flex flex-wrap gap-x-4 text-xs">
             <TextLink href={`/tasks?error=${encodeURIComponent(error.fingerprint)}`}>{t('task.sameError')}</TextLink>
             {runbook !== undefined && SAFE_LINK.test(runbook) && (
-              <a href={runbook} rel="noreferrer noopener" target="_blank" className="text-accent inline-flex items-center gap-1 hover:underline">
+              <a
+                href={runbook}
+                rel="noreferrer noopener"
+                target="_blank"
+                className="text-accent inline-flex items-center gap-1 hover:underline"
+              >
                 <BookOpen className="size-3.5" aria-hidden />
                 {t('task.runbook')}
               </a>
@@ -94,7 +101,9 @@ export function ErrorCard({ error, runbook }: { error: ShownError; runbook: stri
       {error.stack !== undefined && (
         <details className="mt-2">
           <summary className="text-ink2 text-xs font-semibold">{t('task.stack')}</summary>
-          <pre className="text-ink2 mt-1.5 overflow-x-auto font-mono text-xs leading-[18px] whitespace-pre">{plain(error.stack)}</pre>
+          <pre className="text-ink2 mt-1.5 overflow-x-auto font-mono text-xs leading-[18px] whitespace-pre">
+            {plain(error.stack)}
+          </pre>
         </details>
       )}
     </section>
@@ -107,7 +116,12 @@ export function Logs({ logs }: { logs: readonly LogLine[] }) {
   if (logs.length === 0) return null;
   return (
     <Section title={t('task.logs')} aside={t('task.logsNote', { n: logs.length })}>
-      <div role="log" tabIndex={0} aria-label={t('task.logs')} className="max-h-80 overflow-auto py-1.5 font-mono text-xs leading-[18px]">
+      <div
+        role="log"
+        tabIndex={0}
+        aria-label={t('task.logs')}
+        className="max-h-80 overflow-auto py-1.5 font-mono text-xs leading-[18px]"
+      >
         {logs.map((line) => (
           <div key={`${line.attempt}-${line.n}`} className="flex gap-3">
             <span className="text-ink3 shrink-0">{line.atMs === undefined ? '' : time.clock(line.atMs)}</span>

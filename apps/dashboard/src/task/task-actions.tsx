@@ -24,7 +24,9 @@ export function TaskActions({ row, detail }: { row: TaskRow; detail: TaskDetail 
   const readOnly = hello?.readOnly === true ? t('live.readOnly') : undefined;
   const state = t(TASK_LOOK[row.state].word);
   const noRetry = readOnly ?? (canRetry(row.state) ? undefined : t('task.noRetry', { state }));
-  const noCancel = readOnly ?? (row.cancelling === true ? t('row.cancelling') : isEnded(row.state) ? t('task.noCancel', { state }) : undefined);
+  const noCancel =
+    readOnly ??
+    (row.cancelling === true ? t('row.cancelling') : isEnded(row.state) ? t('task.noCancel', { state }) : undefined);
   return (
     <>
       <ReasonButton kind="danger" reason={noCancel} onClick={() => setCancelling(true)}>
@@ -39,7 +41,13 @@ export function TaskActions({ row, detail }: { row: TaskRow; detail: TaskDetail 
         <RotateCw className="size-3.5" aria-hidden />
         {t('task.retry')}
       </ReasonButton>
-      <Dialog open={editing} onOpenChange={setEditing} title={t('task.retryEdited')} description={t('task.retryEditedText')} wide>
+      <Dialog
+        open={editing}
+        onOpenChange={setEditing}
+        title={t('task.retryEdited')}
+        description={t('task.retryEditedText')}
+        wide
+      >
         <EditedArgs row={row} detail={detail} onDone={() => setEditing(false)} />
       </Dialog>
       <ReasonDialog
@@ -66,14 +74,18 @@ function EditedArgs({ row, detail, onDone }: { row: TaskRow; detail: TaskDetail;
     type: arg.type,
   }));
   const kept = new Set(detail.args.flatMap((arg, i) => (arg.hidden === true || arg.cut !== undefined ? [i] : [])));
-  const [texts, setTexts] = useState<readonly string[]>(() => detail.args.map((arg, i) => (kept.has(i) ? '' : textOf(arg.type, arg.value))));
+  const [texts, setTexts] = useState<readonly string[]>(() =>
+    detail.args.map((arg, i) => (kept.has(i) ? '' : textOf(arg.type, arg.value))),
+  );
   const untouched = (i: number): boolean => kept.has(i) && (texts[i] ?? '') === '';
   const { problems } = parseArgs(specs, texts);
   const wrong = new Map([...problems].filter(([i]) => !untouched(i)));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (wrong.size > 0) return;
-    const args = specs.map((spec, i) => (untouched(i) ? { hidden: true } : parseArgs([spec], [texts[i] ?? '']).args[0]));
+    const args = specs.map((spec, i) =>
+      untouched(i) ? { hidden: true } : parseArgs([spec], [texts[i] ?? '']).args[0],
+    );
     onDone();
     void actions.retryTask(row, args);
   };

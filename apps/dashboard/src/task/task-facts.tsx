@@ -97,7 +97,9 @@ function Summary({ row, detail }: { row: TaskRow; detail: TaskDetail }) {
         {row.scheduleMs !== row.createdMs && <Fact term={t('time.due')}>{time.full(row.scheduleMs)}</Fact>}
         {row.startedMs !== undefined && <Fact term={t('time.started')}>{time.full(row.startedMs)}</Fact>}
         {row.endedMs !== undefined && <Fact term={t('time.ended')}>{time.full(row.endedMs)}</Fact>}
-        {row.startedMs !== undefined && row.endedMs !== undefined && <Fact term={t('task.ran')}>{time.span(row.endedMs - row.startedMs)}</Fact>}
+        {row.startedMs !== undefined && row.endedMs !== undefined && (
+          <Fact term={t('task.ran')}>{time.span(row.endedMs - row.startedMs)}</Fact>
+        )}
         {row.tags !== undefined && row.tags.length > 0 && (
           <Fact term={t('facet.tag')}>
             <span className="flex flex-wrap gap-1">
@@ -133,7 +135,11 @@ function Policy({ detail }: { detail: TaskDetail }) {
         {deadlineMs !== undefined && <Fact term={t('task.deadline')}>{time.full(deadlineMs)}</Fact>}
         <Fact term={t('task.counters')}>{t('task.countersText', { failures, losses, snoozes, handBacks })}</Fact>
         {labels !== undefined && Object.keys(labels).length > 0 && (
-          <Fact term={t('node.labels')}>{Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(', ')}</Fact>
+          <Fact term={t('node.labels')}>
+            {Object.entries(labels)
+              .map(([name, value]) => `${name}=${value}`)
+              .join(', ')}
+          </Fact>
         )}
       </Facts>
     </Section>

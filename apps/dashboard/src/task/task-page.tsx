@@ -20,7 +20,8 @@ import { Values } from './values';
 
 export function TaskPage({ id }: { id: string }) {
   const { detail, row, error, retry } = useTask(id);
-  if (row === undefined) return error === null ? <Loading /> : <NoTask id={id} error={error} onAgain={() => void retry()} />;
+  if (row === undefined)
+    return error === null ? <Loading /> : <NoTask id={id} error={error} onAgain={() => void retry()} />;
   return <TaskBody row={row} detail={detail} />;
 }
 

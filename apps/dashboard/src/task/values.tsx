@@ -14,13 +14,20 @@ export function Values({ values }: { values: readonly ShownValue[] }) {
   return (
     <ul className="divide-line divide-y">
       {values.map((each, index) => (
-        <li key={index} className="group grid grid-cols-[minmax(84px,26%)_minmax(0,1fr)_24px] gap-x-3 py-1.5 max-sm:grid-cols-[minmax(0,1fr)_24px]">
+        <li
+          key={index}
+          className="group grid grid-cols-[minmax(84px,26%)_minmax(0,1fr)_24px] gap-x-3 py-1.5 max-sm:grid-cols-[minmax(0,1fr)_24px]"
+        >
           <div className="min-w-0 max-sm:col-span-2">
-            <span className="font-semibold wrap-anywhere">{each.name ?? `[${index}]`}</span> <span className="text-2xs text-ink3 font-mono">{each.type}</span>
+            <span className="font-semibold wrap-anywhere">{each.name ?? `[${index}]`}</span>{' '}
+            <span className="text-2xs text-ink3 font-mono">{each.type}</span>
           </div>
           <OneValue shown={each} />
           {each.hidden !== true && (
-            <CopyButton text={typeof each.value === 'string' ? each.value : stringifyLossless(each.value)} className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100" />
+            <CopyButton
+              text={typeof each.value === 'string' ? each.value : stringifyLossless(each.value)}
+              className="-my-1 opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+            />
           )}
         </li>
       ))}
@@ -45,7 +52,9 @@ function OneValue({ shown }: { shown: ShownValue }) {
       ) : (
         <span className="font-mono text-xs wrap-anywhere whitespace-pre-wrap">{String(shown.value)}</span>
       )}
-      {shown.cut !== undefined && <p className="text-retry text-xs">{t('value.cut', { size: bytesText(shown.cut) })}</p>}
+      {shown.cut !== undefined && (
+        <p className="text-retry text-xs">{t('value.cut', { size: bytesText(shown.cut) })}</p>
+      )}
     </div>
   );
 }

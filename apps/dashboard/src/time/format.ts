@@ -16,6 +16,8 @@ export interface TimeFormat {
   minute(ms: number): string;
   /** 4.2 s, 3 m 12 s, 5 h 2 m, 3 d 4 h */
   span(ms: number): string;
+  /** Whole units, the largest alone: 4 s, 3 m, 5 h 2 m, 3 d */
+  age(ms: number): string;
   /** 0:04.2, 1:12.0, 2:03:11: a stopwatch */
   stopwatch(ms: number): string;
   /** 3 m ago, in 8 s, now */
@@ -46,11 +48,12 @@ const SHORT_UNITS: Readonly<Record<Language, Readonly<Record<'d' | 'h' | 'm' | '
   ko: { d: '일', h: '시간', m: '분', s: '초', ms: 'ms' },
 };
 
-const RELATIVE: Readonly<Record<Language, { ago: (span: string) => string; ahead: (span: string) => string; now: string }>> =
-  {
-    en: { ago: (span) => `${span} ago`, ahead: (span) => `in ${span}`, now: 'now' },
-    ko: { ago: (span) => `${span} 전`, ahead: (span) => `${span} 후`, now: '지금' },
-  };
+const RELATIVE: Readonly<
+  Record<Language, { ago: (span: string) => string; ahead: (span: string) => string; now: string }>
+> = {
+  en: { ago: (span) => `${span} ago`, ahead: (span) => `in ${span}`, now: 'now' },
+  ko: { ago: (span) => `${span} 전`, ahead: (span) => `${span} 후`, now: '지금' },
+};
 
 function makeSpan(language: Language): (ms: number) => string {
   const unit = SHORT_UNITS[language];
@@ -76,7 +79,8 @@ function makeAge(language: Language): (ms: number) => string {
     const s = Math.floor(Math.max(0, ms) / 1_000);
     if (s < 60) return `${s}${unit.s}`;
     if (s < 3_600) return `${Math.floor(s / 60)}${unit.m}`;
-    if (s < 86_400) return `${Math.floor(s / 3_600)}${unit.h}${s < 36_000 ? ` ${Math.floor((s % 3_600) / 60)}${unit.m}` : ''}`;
+    if (s < 86_400)
+      return `${Math.floor(s / 3_600)}${unit.h}${s < 36_000 ? ` ${Math.floor((s % 3_600) / 60)}${unit.m}` : ''}`;
     return `${Math.floor(s / 86_400)}${unit.d}`;
   };
 }
@@ -142,6 +146,7 @@ export function makeTimeFormat(zone: string, language: Language): TimeFormat {
   return {
     zone: timeZone,
     span,
+    age,
     stopwatch,
     full: (ms) =>
       known(ms, () => {

@@ -9,8 +9,10 @@ const BASE =
 const SIZES = { md: 'h-7.5 px-3', sm: 'h-6.5 px-2', icon: 'size-7.5', 'icon-sm': 'size-6' } as const;
 const KINDS: Readonly<Record<Kind, string>> = {
   plain: 'border border-line2 bg-panel text-ink hover:bg-ink/5 disabled:text-ink3 aria-disabled:text-ink3',
-  primary: 'bg-accent text-onaccent hover:bg-accent/88 disabled:bg-ink/10 disabled:text-ink3 aria-disabled:bg-ink/10 aria-disabled:text-ink3',
-  danger: 'border border-failure/45 text-failure hover:bg-failure/10 disabled:border-line2 disabled:text-ink3',
+  primary:
+    'bg-accent text-onaccent hover:bg-accent/88 disabled:bg-ink/10 disabled:text-ink3 aria-disabled:bg-ink/10 aria-disabled:text-ink3',
+  danger:
+    'border border-failure/45 text-failure hover:bg-failure/10 disabled:border-line2 disabled:text-ink3 aria-disabled:border-line2 aria-disabled:text-ink3 aria-disabled:hover:bg-transparent',
   ghost: 'text-ink2 hover:bg-ink/6 hover:text-ink disabled:text-ink3',
 };
 
@@ -38,5 +40,13 @@ export function ReasonButton({
   ...rest
 }: Style & ComponentProps<'button'> & { readonly reason?: string | undefined; readonly children: ReactNode }) {
   if (reason === undefined) return <Button {...rest} onClick={onClick} />;
-  return <Button {...rest} aria-disabled title={reason} aria-description={reason} onClick={(event) => event.preventDefault()} />;
+  return (
+    <Button
+      {...rest}
+      aria-disabled
+      title={reason}
+      aria-description={reason}
+      onClick={(event) => event.preventDefault()}
+    />
+  );
 }

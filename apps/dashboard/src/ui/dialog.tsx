@@ -31,7 +31,9 @@ export function Dialog({ open, onOpenChange, title, description, wide = false, c
           <div className="flex items-start gap-3 px-4 pt-3.5 pb-2">
             <div className="min-w-0 grow">
               <Radix.Title className="text-base font-semibold">{title}</Radix.Title>
-              {description !== undefined && <Radix.Description className="text-ink2 mt-0.5">{description}</Radix.Description>}
+              {description !== undefined && (
+                <Radix.Description className="text-ink2 mt-0.5">{description}</Radix.Description>
+              )}
             </div>
             <Radix.Close className={buttonClass({ kind: 'ghost', size: 'icon-sm' })} aria-label={t('action.close')}>
               <X className="size-4" aria-hidden />

@@ -45,9 +45,17 @@ export function Field({ label, type, help, error, className, children }: FieldPr
         <span className="text-xs font-semibold wrap-anywhere">{label}</span>
         {type !== undefined && <span className="text-2xs text-ink3 font-mono">{type}</span>}
       </label>
-      {children({ id, 'aria-describedby': note === undefined ? undefined : noteId, 'aria-invalid': error === undefined ? undefined : true })}
+      {children({
+        id,
+        'aria-describedby': note === undefined ? undefined : noteId,
+        'aria-invalid': error === undefined ? undefined : true,
+      })}
       {note !== undefined && (
-        <p id={noteId} role={error === undefined ? undefined : 'alert'} className={clsx('mt-1 text-xs wrap-anywhere', error === undefined ? 'text-ink3' : 'text-failure')}>
+        <p
+          id={noteId}
+          role={error === undefined ? undefined : 'alert'}
+          className={clsx('mt-1 text-xs wrap-anywhere', error === undefined ? 'text-ink3' : 'text-failure')}
+        >
           {note}
         </p>
       )}

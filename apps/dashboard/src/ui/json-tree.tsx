@@ -33,8 +33,16 @@ function Branch({ value, label, open: first }: { value: object; label: React.Rea
   const entries = Object.entries(value);
   return (
     <div className="font-mono text-xs leading-[18px]">
-      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} className="hover:bg-ink/5 flex max-w-full items-center rounded">
-        <ChevronRight className={open ? 'text-ink3 size-4 shrink-0 rotate-90' : 'text-ink3 size-4 shrink-0'} aria-hidden />
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        className="hover:bg-ink/5 flex max-w-full items-center rounded"
+      >
+        <ChevronRight
+          className={open ? 'text-ink3 size-4 shrink-0 rotate-90' : 'text-ink3 size-4 shrink-0'}
+          aria-hidden
+        />
         {label}
         <span className="text-ink3">{isList ? `[ ${entries.length} ]` : `{ ${entries.length} }`}</span>
       </button>

@@ -19,7 +19,17 @@ export function PageHead({ title, note, actions }: { title: ReactNode; note?: Re
   );
 }
 
-export function Section({ title, aside, children, className }: { title: string; aside?: ReactNode; children: ReactNode; className?: string }) {
+export function Section({
+  title,
+  aside,
+  children,
+  className,
+}: {
+  title: string;
+  aside?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
   return (
     <section aria-label={title} className={clsx('min-w-0', className)}>
       <div className="border-line flex min-h-8 items-end gap-3 border-b pb-1.5">
@@ -55,7 +65,12 @@ export function TextLink({ href, children, className }: { href: string; children
 
 export function Tag({ children, className }: { children: ReactNode; className?: string }) {
   return (
-    <span className={clsx('border-line2 text-ink2 inline-block max-w-full truncate rounded border px-1.5 align-bottom text-xs', className)}>
+    <span
+      className={clsx(
+        'border-line2 text-ink2 inline-block max-w-full truncate rounded border px-1.5 align-bottom text-xs',
+        className,
+      )}
+    >
       {children}
     </span>
   );

@@ -41,7 +41,8 @@ export function LeaseCountdown({ lease }: { lease: LeaseView }) {
   const time = useTime();
   const left = leaseLeft(lease, useNow('fast'));
   const share = left / Math.max(1, lease.ttlMs);
-  if (lease.ended === true || left === 0) return <span className="text-failure text-xs font-semibold">{t('lease.over')}</span>;
+  if (lease.ended === true || left === 0)
+    return <span className="text-failure text-xs font-semibold">{t('lease.over')}</span>;
   return (
     <span className="inline-flex items-center gap-2 whitespace-nowrap">
       <Bar share={share} className="w-16" />
@@ -53,10 +54,21 @@ export function LeaseCountdown({ lease }: { lease: LeaseView }) {
   );
 }
 
-export function ShareBar({ share, className, tone = 'bg-started' }: { share: number; className?: string; tone?: string }) {
+export function ShareBar({
+  share,
+  className,
+  tone = 'bg-started',
+}: {
+  share: number;
+  className?: string;
+  tone?: string;
+}) {
   return (
     <span aria-hidden className={clsx('bg-line2 block h-0.75 overflow-hidden rounded-full', className)}>
-      <span className={clsx('block h-full', tone)} style={{ width: `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%` }} />
+      <span
+        className={clsx('block h-full', tone)}
+        style={{ width: `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%` }}
+      />
     </span>
   );
 }

@@ -4,11 +4,20 @@ import { Check } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-const PANEL = 'border-line2 bg-raised shadow-pop z-50 max-h-[70vh] min-w-44 overflow-auto rounded-lg border p-1 text-sm';
+const PANEL =
+  'border-line2 bg-raised shadow-pop z-50 max-h-[70vh] min-w-44 overflow-auto rounded-lg border p-1 text-sm';
 const ITEM =
   'flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 outline-none select-none data-highlighted:bg-accent/14 data-disabled:text-ink3 data-disabled:cursor-not-allowed';
 
-export function Menu({ trigger, align = 'end', children }: { trigger: ReactNode; align?: 'start' | 'end'; children: ReactNode }) {
+export function Menu({
+  trigger,
+  align = 'end',
+  children,
+}: {
+  trigger: ReactNode;
+  align?: 'start' | 'end';
+  children: ReactNode;
+}) {
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
@@ -33,14 +42,20 @@ export function MenuItem({
   children: ReactNode;
 }) {
   return (
-    <DropdownMenu.Item onSelect={onSelect} disabled={disabled ?? false} className={clsx(ITEM, danger && 'text-failure')}>
+    <DropdownMenu.Item
+      onSelect={onSelect}
+      disabled={disabled ?? false}
+      className={clsx(ITEM, danger && 'text-failure')}
+    >
       {children}
     </DropdownMenu.Item>
   );
 }
 
 export function MenuLabel({ children }: { children: ReactNode }) {
-  return <DropdownMenu.Label className="text-2xs text-ink3 px-2 pt-1.5 pb-1 font-semibold">{children}</DropdownMenu.Label>;
+  return (
+    <DropdownMenu.Label className="text-2xs text-ink3 px-2 pt-1.5 pb-1 font-semibold">{children}</DropdownMenu.Label>
+  );
 }
 
 export function MenuChoices<T extends string>({

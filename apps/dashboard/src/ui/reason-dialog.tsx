@@ -38,11 +38,21 @@ function ReasonForm({ onOpenChange, action, required = false, typed, onDone }: P
   return (
     <form onSubmit={submit} className="flex flex-col gap-3 pt-2">
       <Field label={required ? t('reason.label') : t('reason.optional')} help={t('reason.help')}>
-        {(props) => <Input {...props} autoFocus maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />}
+        {(props) => (
+          <Input
+            {...props}
+            autoFocus
+            maxLength={500}
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        )}
       </Field>
       {typed !== undefined && (
         <Field label={t('reason.typeCount', { n: typed })}>
-          {(props) => <Input {...props} inputMode="numeric" value={count} onChange={(event) => setCount(event.target.value)} />}
+          {(props) => (
+            <Input {...props} inputMode="numeric" value={count} onChange={(event) => setCount(event.target.value)} />
+          )}
         </Field>
       )}
       <div className="flex justify-end gap-2">

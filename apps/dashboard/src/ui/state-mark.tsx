@@ -7,13 +7,21 @@ import { TASK_LOOK, WORKFLOW_LOOK, type Look } from '../look/state';
 export function LookIcon({ look, className }: { look: Look; className?: string }) {
   const Icon = look.icon;
   const filled = look.icon === TASK_LOOK.STARTED.icon;
-  return <Icon aria-hidden className={clsx('size-3.5 shrink-0', look.text, filled && look.fill, className)} strokeWidth={2.25} />;
+  return (
+    <Icon
+      aria-hidden
+      className={clsx('size-3.5 shrink-0', look.text, filled && look.fill, className)}
+      strokeWidth={2.25}
+    />
+  );
 }
 
 function Mark({ look, className }: { look: Look; className?: string | undefined }) {
   const t = useT();
   return (
-    <span className={clsx('inline-flex items-center gap-1.5 text-xs font-semibold whitespace-nowrap', look.text, className)}>
+    <span
+      className={clsx('inline-flex items-center gap-1.5 text-xs font-semibold whitespace-nowrap', look.text, className)}
+    >
       <LookIcon look={look} />
       {t(look.word)}
     </span>

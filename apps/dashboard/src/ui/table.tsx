@@ -31,7 +31,16 @@ export function Table<R>({ label, columns, rows, rowKey, rowClass, empty }: Prop
         <thead>
           <tr className="text-2xs text-ink3 border-line border-b">
             {columns.map(({ key, head, right, from, width }) => (
-              <th key={key} scope="col" className={clsx('px-2 py-1.5 font-semibold first:pl-0 last:pr-0', right && 'text-right', from !== undefined && FROM[from], width)}>
+              <th
+                key={key}
+                scope="col"
+                className={clsx(
+                  'px-2 py-1.5 font-semibold first:pl-0 last:pr-0',
+                  right && 'text-right',
+                  from !== undefined && FROM[from],
+                  width,
+                )}
+              >
                 {head}
               </th>
             ))}
@@ -41,7 +50,14 @@ export function Table<R>({ label, columns, rows, rowKey, rowClass, empty }: Prop
           {rows.map((row) => (
             <tr key={rowKey(row)} className={clsx('border-line hover:bg-ink/3 border-b align-top', rowClass?.(row))}>
               {columns.map(({ key, cell, right, from }) => (
-                <td key={key} className={clsx('max-w-80 px-2 py-2 first:pl-0 last:pr-0', right && 'text-right', from !== undefined && FROM[from])}>
+                <td
+                  key={key}
+                  className={clsx(
+                    'max-w-80 px-2 py-2 first:pl-0 last:pr-0',
+                    right && 'text-right',
+                    from !== undefined && FROM[from],
+                  )}
+                >
                   {cell(row)}
                 </td>
               ))}

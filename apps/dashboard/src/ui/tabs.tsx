@@ -1,7 +1,17 @@
 'use client';
 import { Tabs as Radix } from 'radix-ui';
 
-export function Tabs<T extends string>({ value, onChange, tabs, label }: { value: T; onChange: (value: T) => void; tabs: readonly (readonly [T, string])[]; label: string }) {
+export function Tabs<T extends string>({
+  value,
+  onChange,
+  tabs,
+  label,
+}: {
+  value: T;
+  onChange: (value: T) => void;
+  tabs: readonly (readonly [T, string])[];
+  label: string;
+}) {
   return (
     <Radix.Root value={value} onValueChange={(next) => onChange(next as T)}>
       <Radix.List aria-label={label} className="border-line flex gap-4 border-b">

@@ -2,7 +2,15 @@
 import { Tooltip } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-export function Tip({ text, side = 'top', children }: { text: ReactNode; side?: 'top' | 'right' | 'bottom'; children: ReactNode }) {
+export function Tip({
+  text,
+  side = 'top',
+  children,
+}: {
+  text: ReactNode;
+  side?: 'top' | 'right' | 'bottom';
+  children: ReactNode;
+}) {
   return (
     <Tooltip.Root>
       <Tooltip.Trigger asChild>{children}</Tooltip.Trigger>

@@ -29,7 +29,10 @@ let nextId = 1;
 export function ToastProvider({ children }: { children: ReactNode }) {
   const t = useT();
   const [shown, setShown] = useState<readonly Shown[]>([]);
-  const notify = useCallback((notice: Notice) => setShown((all) => [...all.slice(-3), { ...notice, id: nextId++ }]), []);
+  const notify = useCallback(
+    (notice: Notice) => setShown((all) => [...all.slice(-3), { ...notice, id: nextId++ }]),
+    [],
+  );
   const drop = useCallback((id: number) => setShown((all) => all.filter((one) => one.id !== id)), []);
   const label = useMemo(() => t('toast.region', { hotkey: '{hotkey}' }), [t]);
   return (
@@ -62,7 +65,9 @@ function ToastCard({ notice, onClose }: { notice: Shown; onClose: () => void }) 
       )}
       <div className="min-w-0 grow">
         <Toast.Title className="font-semibold wrap-anywhere">{notice.title}</Toast.Title>
-        {notice.text !== undefined && <Toast.Description className="text-ink2 mt-0.5 wrap-anywhere">{notice.text}</Toast.Description>}
+        {notice.text !== undefined && (
+          <Toast.Description className="text-ink2 mt-0.5 wrap-anywhere">{notice.text}</Toast.Description>
+        )}
         {notice.link !== undefined && (
           <Toast.Action altText={notice.link.label} asChild>
             <Link href={notice.link.href} className="text-accent mt-1 inline-block font-semibold hover:underline">

@@ -24,7 +24,15 @@ const GAP_X = 44;
 const GAP_Y = 12;
 
 /** Boxes from left to right in the order in which they can run; an edge takes the colour of what it comes from. */
-export function Graph({ nodes, label, onPick }: { nodes: readonly GraphNode[]; label: string; onPick?: (index: number) => void }) {
+export function Graph({
+  nodes,
+  label,
+  onPick,
+}: {
+  nodes: readonly GraphNode[];
+  label: string;
+  onPick?: (index: number) => void;
+}) {
   const layout = useMemo(() => layoutGraph(nodes), [nodes]);
   const byIndex = useMemo(() => new Map(nodes.map((node) => [node.index, node])), [nodes]);
   const x = (column: number): number => column * (WIDTH + GAP_X);
@@ -66,7 +74,17 @@ export function Graph({ nodes, label, onPick }: { nodes: readonly GraphNode[]; l
   );
 }
 
-function Box({ node, left, top, onPick }: { node: GraphNode; left: number; top: number; onPick: ((index: number) => void) | undefined }) {
+function Box({
+  node,
+  left,
+  top,
+  onPick,
+}: {
+  node: GraphNode;
+  left: number;
+  top: number;
+  onPick: ((index: number) => void) | undefined;
+}) {
   const t = useT();
   const look = node.state === undefined ? undefined : TASK_LOOK[node.state];
   const style = { left, top, width: WIDTH, height: HEIGHT };
@@ -77,10 +95,16 @@ function Box({ node, left, top, onPick }: { node: GraphNode; left: number; top: 
   );
   const inside = (
     <>
-      {look === undefined ? <span className="text-2xs text-ink3 w-3.5 text-center">{node.index + 1}</span> : <LookIcon look={look} />}
+      {look === undefined ? (
+        <span className="text-2xs text-ink3 w-3.5 text-center">{node.index + 1}</span>
+      ) : (
+        <LookIcon look={look} />
+      )}
       <span className="min-w-0 grow">
         <span className="block truncate text-xs leading-4 font-semibold">{node.name}</span>
-        <span className="text-2xs text-ink3 block truncate leading-3.5">{node.note ?? (look === undefined ? '' : t(look.word))}</span>
+        <span className="text-2xs text-ink3 block truncate leading-3.5">
+          {node.note ?? (look === undefined ? '' : t(look.word))}
+        </span>
       </span>
     </>
   );

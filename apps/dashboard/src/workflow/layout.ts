@@ -27,11 +27,15 @@ export function layoutGraph(items: readonly GraphItem[]): GraphLayout {
   const places = new Map<number, Placed>();
   const tallest = Math.max(1, ...[...byColumn.values()].map((column) => column.length));
   for (const column of [...byColumn.keys()].toSorted((a, b) => a - b)) {
-    const sorted = (byColumn.get(column) ?? []).toSorted((a, b) => meanRow(a, places) - meanRow(b, places) || a.index - b.index);
+    const sorted = (byColumn.get(column) ?? []).toSorted(
+      (a, b) => meanRow(a, places) - meanRow(b, places) || a.index - b.index,
+    );
     const first = (tallest - sorted.length) / 2;
     sorted.forEach(({ index }, i) => places.set(index, { index, column, row: first + i }));
   }
-  const edges = items.flatMap((item) => item.after.filter((from) => places.has(from)).map((from) => [from, item.index] as const));
+  const edges = items.flatMap((item) =>
+    item.after.filter((from) => places.has(from)).map((from) => [from, item.index] as const),
+  );
   return { places, columns: byColumn.size, rows: tallest, edges };
 }
 
@@ -46,7 +50,8 @@ function columnsOf(items: readonly GraphItem[]): ReadonlyMap<number, number> {
     if (open.has(index)) return 0;
     open.add(index);
     const after = byIndex.get(index)?.after ?? [];
-    const column = after.length === 0 ? 0 : 1 + Math.max(...after.filter((each) => byIndex.has(each)).map(columnOf), -1);
+    const column =
+      after.length === 0 ? 0 : 1 + Math.max(...after.filter((each) => byIndex.has(each)).map(columnOf), -1);
     open.delete(index);
     columns.set(index, column);
     return column;

@@ -18,7 +18,13 @@ export function useWorkflow(id: string) {
     placeholderData: (old) => (old?.row.id === id ? old : undefined),
   });
   const detail = query.data;
-  const row = live === undefined || (detail !== undefined && compareDecimal(detail.row.revision, live.revision) > 0) ? detail?.row : live;
-  const rows = useMemo(() => new Map((members.view?.rows ?? detail?.members ?? []).map((member) => [member.id, member])), [members.view, detail]);
+  const row =
+    live === undefined || (detail !== undefined && compareDecimal(detail.row.revision, live.revision) > 0)
+      ? detail?.row
+      : live;
+  const rows = useMemo(
+    () => new Map((members.view?.rows ?? detail?.members ?? []).map((member) => [member.id, member])),
+    [members.view, detail],
+  );
   return { detail, row, rows, error: query.error, retry: query.refetch };
 }

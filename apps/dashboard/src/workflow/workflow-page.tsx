@@ -31,11 +31,20 @@ const GRAPH_LIMIT = 500;
 
 export function WorkflowPage({ id }: { id: string }) {
   const { detail, row, rows, error, retry } = useWorkflow(id);
-  if (row === undefined) return error === null ? <Loading /> : <NoTask id={id} error={error} onAgain={() => void retry()} />;
+  if (row === undefined)
+    return error === null ? <Loading /> : <NoTask id={id} error={error} onAgain={() => void retry()} />;
   return <WorkflowBody row={row} detail={detail} rows={rows} />;
 }
 
-function WorkflowBody({ row, detail, rows }: { row: WorkflowRow; detail: WorkflowDetail | undefined; rows: ReadonlyMap<string, TaskRow> }) {
+function WorkflowBody({
+  row,
+  detail,
+  rows,
+}: {
+  row: WorkflowRow;
+  detail: WorkflowDetail | undefined;
+  rows: ReadonlyMap<string, TaskRow>;
+}) {
   const t = useT();
   const faded = useFaded(row.id);
   return (
@@ -71,7 +80,11 @@ function WorkflowBody({ row, detail, rows }: { row: WorkflowRow; detail: Workflo
         <div className="mt-7 flex flex-col gap-7">
           <FlowGraph detail={detail} rows={rows} />
           {detail.failures.length > 0 && <Failures failures={detail.failures} />}
-          <Members rows={[...rows.values()].toSorted((a, b) => (a.workflow?.index ?? 0) - (b.workflow?.index ?? 0))} total={row.tasks} id={row.id} />
+          <Members
+            rows={[...rows.values()].toSorted((a, b) => (a.workflow?.index ?? 0) - (b.workflow?.index ?? 0))}
+            total={row.tasks}
+            id={row.id}
+          />
         </div>
       )}
     </Page>
@@ -87,7 +100,11 @@ function Progress({ row }: { row: WorkflowRow }) {
       <p className="mt-1.5 flex flex-wrap gap-x-4 gap-y-0.5 text-xs">
         <b>{t('flow.doneOf', { done: grouped(row.done), total: grouped(row.tasks) })}</b>
         {parts.map((state) => (
-          <TextLink key={state} href={`/tasks?state=${state}&workflow=${encodeURIComponent(row.id)}`} className={TASK_LOOK[state].text}>
+          <TextLink
+            key={state}
+            href={`/tasks?state=${state}&workflow=${encodeURIComponent(row.id)}`}
+            className={TASK_LOOK[state].text}
+          >
             {grouped(row.states[state] ?? 0)} {t(TASK_LOOK[state].word)}
           </TextLink>
         ))}
@@ -135,7 +152,13 @@ function FlowActions({ row }: { row: WorkflowRow }) {
 function nodesOf(graph: Graphed, rows: ReadonlyMap<string, TaskRow>): readonly GraphNode[] {
   return graph.tasks.map((task) => {
     const state = rows.get(task.id)?.state ?? task.state;
-    return { index: task.index, name: task.name, after: task.after, href: `/tasks/${encodeURIComponent(task.id)}`, ...(state === undefined ? {} : { state }) };
+    return {
+      index: task.index,
+      name: task.name,
+      after: task.after,
+      href: `/tasks/${encodeURIComponent(task.id)}`,
+      ...(state === undefined ? {} : { state }),
+    };
   });
 }
 
@@ -143,7 +166,8 @@ function FlowGraph({ detail, rows }: { detail: WorkflowDetail; rows: ReadonlyMap
   const t = useT();
   const { graph } = detail;
   const nodes = useMemo(() => (graph === undefined ? [] : nodesOf(graph, rows)), [graph, rows]);
-  if (graph === undefined || nodes.length > GRAPH_LIMIT) return <p className="text-ink3 text-xs">{t('flow.tooLarge')}</p>;
+  if (graph === undefined || nodes.length > GRAPH_LIMIT)
+    return <p className="text-ink3 text-xs">{t('flow.tooLarge')}</p>;
   const barriers = graph.joins.filter((join) => join.join > 0);
   return (
     <Section title={t('flow.graph')} aside={t('board.asOf', { rev: grouped(detail.asOf) })}>
@@ -196,7 +220,9 @@ function Members({ rows, total, id }: { rows: readonly TaskRow[]; total: number;
           </TextLink>
           <p className="text-ink3 truncate text-xs">
             <span className="font-mono">({row.args})</span>
-            {row.error !== undefined && row.state === 'FAILURE' && <span className="text-failure"> · {row.error.message}</span>}
+            {row.error !== undefined && row.state === 'FAILURE' && (
+              <span className="text-failure"> · {row.error.message}</span>
+            )}
             {row.why !== undefined && (
               <>
                 {' · '}
@@ -207,11 +233,24 @@ function Members({ rows, total, id }: { rows: readonly TaskRow[]; total: number;
         </div>
       ),
     },
-    { key: 'attempt', head: t('sort.attempt'), from: 'md', right: true, cell: (row) => `${row.attempt.n}/${row.attempt.max}` },
+    {
+      key: 'attempt',
+      head: t('sort.attempt'),
+      from: 'md',
+      right: true,
+      cell: (row) => `${row.attempt.n}/${row.attempt.max}`,
+    },
     { key: 'time', head: t('column.time'), from: 'sm', right: true, cell: (row) => <RowTime row={row} /> },
   ];
   return (
-    <Section title={t('flow.members')} aside={<TextLink href={`/tasks?workflow=${encodeURIComponent(id)}`}>{t('flow.shown', { n: grouped(rows.length), total: grouped(total) })}</TextLink>}>
+    <Section
+      title={t('flow.members')}
+      aside={
+        <TextLink href={`/tasks?workflow=${encodeURIComponent(id)}`}>
+          {t('flow.shown', { n: grouped(rows.length), total: grouped(total) })}
+        </TextLink>
+      }
+    >
       <Table label={t('flow.members')} columns={columns} rows={rows} rowKey={(row) => row.id} />
     </Section>
   );

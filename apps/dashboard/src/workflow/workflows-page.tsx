@@ -48,7 +48,9 @@ export function WorkflowsPage() {
           </Empty>
         }
       />
-      {view.total > view.rows.length && <p className="text-ink3 py-2 text-xs">{t('flow.shown', { n: view.rows.length, total: grouped(view.total) })}</p>}
+      {view.total > view.rows.length && (
+        <p className="text-ink3 py-2 text-xs">{t('flow.shown', { n: view.rows.length, total: grouped(view.total) })}</p>
+      )}
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 import { Suspense } from 'react';
-import { LocksPage } from '../../pages/locks-page';
+import { LocksPage } from '../../views/locks-page';
 
 export default function Page() {
   return (

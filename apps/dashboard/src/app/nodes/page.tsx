@@ -1,5 +1,5 @@
 import { Suspense } from 'react';
-import { NodesPage } from '../../pages/nodes-page';
+import { NodesPage } from '../../views/nodes-page';
 
 export default function Page() {
   return (

@@ -1,5 +1,5 @@
 import { Suspense } from 'react';
-import { QueuesPage } from '../../pages/queues-page';
+import { QueuesPage } from '../../views/queues-page';
 
 export default function Page() {
   return (

@@ -1,5 +1,5 @@
 import { decoded } from '../../../look/address';
-import { NodePage } from '../../../pages/node-page';
+import { NodePage } from '../../../views/node-page';
 
 export default async function Page({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params;

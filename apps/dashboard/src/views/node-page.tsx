@@ -88,7 +88,9 @@ function Handlers({ node }: { node: NodeRow }) {
                 {handler.name}
                 <span className="text-ink3 ml-2 font-mono text-xs font-normal">{signatureText(handler)}</span>
               </p>
-              {handler.description !== undefined && <p className="text-ink2 text-xs wrap-anywhere">{handler.description}</p>}
+              {handler.description !== undefined && (
+                <p className="text-ink2 text-xs wrap-anywhere">{handler.description}</p>
+              )}
             </div>
             <TextLink href={`/tasks/new?name=${encodeURIComponent(handler.name)}`} className="text-xs">
               {t('node.submit')}
@@ -136,17 +138,29 @@ function NodeFacts({ node }: { node: NodeRow }) {
             </span>
           </Fact>
           <Fact term={t('node.labels')}>
-            {Object.entries(node.labels).length === 0 ? '–' : Object.entries(node.labels).map(([name, value]) => `${name}=${value}`).join(', ')}
+            {Object.entries(node.labels).length === 0
+              ? '–'
+              : Object.entries(node.labels)
+                  .map(([name, value]) => `${name}=${value}`)
+                  .join(', ')}
           </Fact>
           <Fact term={t('node.version')}>{node.version}</Fact>
           <Fact term={t('node.up')}>{time.full(node.startedMs)}</Fact>
           {stats !== undefined && (
             <>
-              <Fact term={t('node.counts')}>{t('node.countsText', { claimed: grouped(stats.claimed), succeeded: grouped(stats.succeeded), failed: grouped(stats.failed) })}</Fact>
+              <Fact term={t('node.counts')}>
+                {t('node.countsText', {
+                  claimed: grouped(stats.claimed),
+                  succeeded: grouped(stats.succeeded),
+                  failed: grouped(stats.failed),
+                })}
+              </Fact>
               <Fact term={t('node.health')}>
                 {t('node.delay', { ms: stats.eventLoopDelayMs.toFixed(1) })} · {bytesText(stats.rssBytes)}
               </Fact>
-              {stats.clockSkewMs !== undefined && <Fact term={t('node.clock')}>{t('node.skew', { ms: Math.round(stats.clockSkewMs) })}</Fact>}
+              {stats.clockSkewMs !== undefined && (
+                <Fact term={t('node.clock')}>{t('node.skew', { ms: Math.round(stats.clockSkewMs) })}</Fact>
+              )}
             </>
           )}
         </Facts>

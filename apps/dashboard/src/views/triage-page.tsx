@@ -43,9 +43,24 @@ export function TriagePage() {
   );
 }
 
-function Tile({ href, label, value, tone, icon: Icon }: { href: string; label: string; value: string; tone: string | undefined; icon?: LucideIcon }) {
+function Tile({
+  href,
+  label,
+  value,
+  tone,
+  icon: Icon,
+}: {
+  href: string;
+  label: string;
+  value: string;
+  tone: string | undefined;
+  icon?: LucideIcon;
+}) {
   return (
-    <Link href={href} className="border-line hover:bg-ink/3 flex min-w-0 flex-col border-r px-4 py-2.5 last:border-r-0 max-md:border-b">
+    <Link
+      href={href}
+      className="border-line hover:bg-ink/3 flex min-w-0 flex-col border-r px-4 py-2.5 last:border-r-0 max-md:border-b"
+    >
       <span className="text-ink3 truncate text-xs">{label}</span>
       <span className={clsx('flex items-center gap-1.5 text-xl font-semibold', tone)}>
         {Icon !== undefined && <Icon className="size-4" aria-hidden />}
@@ -62,12 +77,42 @@ function Tiles() {
   const alarm = (n: number, tone: string): string | undefined => (n > 0 ? tone : undefined);
   return (
     <div className="border-line grid grid-cols-2 rounded-lg border sm:grid-cols-3 md:grid-cols-6">
-      <Tile href="/tasks?state=FAILURE&sort=-updated" label={t('triage.failed')} value={grouped(triage.failed)} tone={alarm(triage.failed, 'text-failure')} />
-      <Tile href="/tasks?state=PENDING&sort=schedule" label={t('triage.waitingLong')} value={grouped(triage.waitingLong)} tone={alarm(triage.waitingLong, 'text-retry')} />
-      <Tile href="/tasks?state=STARTED&sort=started" label={t('triage.runningLong')} value={grouped(triage.runningLong)} tone={alarm(triage.runningLong, 'text-retry')} />
-      <Tile href="/nodes" label={t('triage.leasesEnding')} value={grouped(triage.leasesEnding)} tone={alarm(triage.leasesEnding, 'text-retry')} />
-      <Tile href="/queues" label={t('triage.noWorker')} value={grouped(triage.queuesWithoutWorker.length)} tone={alarm(triage.queuesWithoutWorker.length, 'text-retry')} />
-      <Tile href="/tasks?state=STARTED" label={t('state.STARTED')} value={grouped(states.states['STARTED'] ?? 0)} tone="text-started" />
+      <Tile
+        href="/tasks?state=FAILURE&sort=-updated"
+        label={t('triage.failed')}
+        value={grouped(triage.failed)}
+        tone={alarm(triage.failed, 'text-failure')}
+      />
+      <Tile
+        href="/tasks?state=PENDING&sort=schedule"
+        label={t('triage.waitingLong')}
+        value={grouped(triage.waitingLong)}
+        tone={alarm(triage.waitingLong, 'text-retry')}
+      />
+      <Tile
+        href="/tasks?state=STARTED&sort=started"
+        label={t('triage.runningLong')}
+        value={grouped(triage.runningLong)}
+        tone={alarm(triage.runningLong, 'text-retry')}
+      />
+      <Tile
+        href="/nodes"
+        label={t('triage.leasesEnding')}
+        value={grouped(triage.leasesEnding)}
+        tone={alarm(triage.leasesEnding, 'text-retry')}
+      />
+      <Tile
+        href="/queues"
+        label={t('triage.noWorker')}
+        value={grouped(triage.queuesWithoutWorker.length)}
+        tone={alarm(triage.queuesWithoutWorker.length, 'text-retry')}
+      />
+      <Tile
+        href="/tasks?state=STARTED"
+        label={t('state.STARTED')}
+        value={grouped(states.states['STARTED'] ?? 0)}
+        tone="text-started"
+      />
     </div>
   );
 }
@@ -86,8 +131,15 @@ function FailingNow() {
   const { view } = useRows('errors', {}, { offset: 0, limit: 8 });
   const rows = view?.rows ?? [];
   return (
-    <Section title={t('triage.failing')} aside={<TextLink href="/tasks?state=FAILURE&sort=-updated">{t('triage.all')}</TextLink>}>
-      {rows.length === 0 ? <Calm>{t('triage.nothingFails')}</Calm> : rows.map((error) => <ErrorLine key={error.id} error={error} />)}
+    <Section
+      title={t('triage.failing')}
+      aside={<TextLink href="/tasks?state=FAILURE&sort=-updated">{t('triage.all')}</TextLink>}
+    >
+      {rows.length === 0 ? (
+        <Calm>{t('triage.nothingFails')}</Calm>
+      ) : (
+        rows.map((error) => <ErrorLine key={error.id} error={error} />)
+      )}
     </Section>
   );
 }
@@ -95,7 +147,10 @@ function FailingNow() {
 function ErrorLine({ error }: { error: ErrorRow }) {
   const t = useT();
   return (
-    <Link href={`/tasks?error=${encodeURIComponent(error.id)}&sort=-updated`} className="border-line hover:bg-ink/3 grid grid-cols-[56px_minmax(0,1fr)_auto] gap-x-3 border-b py-2">
+    <Link
+      href={`/tasks?error=${encodeURIComponent(error.id)}&sort=-updated`}
+      className="border-line hover:bg-ink/3 grid grid-cols-[56px_minmax(0,1fr)_auto] gap-x-3 border-b py-2"
+    >
       <span className="text-failure text-right text-base font-semibold">{grouped(error.count)}</span>
       <span className="min-w-0">
         <span className="flex items-baseline gap-2">
@@ -118,15 +173,26 @@ const OLDEST: TaskOrder = { by: 'schedule', desc: false };
 
 function WaitingLong() {
   const t = useT();
-  const { view } = useTasks({ filter: { state: ['PENDING', 'RETRY'] }, order: OLDEST, window: { offset: 0, limit: 8 } });
+  const { view } = useTasks({
+    filter: { state: ['PENDING', 'RETRY'] },
+    order: OLDEST,
+    window: { offset: 0, limit: 8 },
+  });
   const rows = view?.rows ?? [];
   return (
-    <Section title={t('triage.longest')} aside={<TextLink href="/tasks?state=PENDING&sort=schedule">{t('triage.all')}</TextLink>}>
+    <Section
+      title={t('triage.longest')}
+      aside={<TextLink href="/tasks?state=PENDING&sort=schedule">{t('triage.all')}</TextLink>}
+    >
       {rows.length === 0 ? (
         <Calm>{t('triage.nothingWaits')}</Calm>
       ) : (
         rows.map((row) => (
-          <Link key={row.id} href={`/tasks/${encodeURIComponent(row.id)}`} className="border-line hover:bg-ink/3 grid grid-cols-[112px_minmax(0,1fr)_auto] gap-x-3 border-b py-2 max-sm:grid-cols-[minmax(0,1fr)_auto]">
+          <Link
+            key={row.id}
+            href={`/tasks/${encodeURIComponent(row.id)}`}
+            className="border-line hover:bg-ink/3 grid grid-cols-[112px_minmax(0,1fr)_auto] gap-x-3 border-b py-2 max-sm:grid-cols-[minmax(0,1fr)_auto]"
+          >
             <StateMark state={row.state} className="max-sm:hidden!" />
             <span className="min-w-0">
               <b className="block truncate font-semibold">{row.name}</b>
@@ -231,7 +297,9 @@ function EndingLeases() {
   const t = useT();
   const now = useNow();
   const { view } = useRows('nodes');
-  const nodes = (view?.rows ?? []).filter((node) => node.departedMs === undefined).toSorted((a, b) => leaseLeft(a.lease, now) / a.lease.ttlMs - leaseLeft(b.lease, now) / b.lease.ttlMs);
+  const nodes = (view?.rows ?? [])
+    .filter((node) => node.departedMs === undefined)
+    .toSorted((a, b) => leaseLeft(a.lease, now) / a.lease.ttlMs - leaseLeft(b.lease, now) / b.lease.ttlMs);
   return (
     <Section title={t('triage.leases')} aside={<TextLink href="/nodes">{t('triage.all')}</TextLink>}>
       {nodes.length === 0 ? (

@@ -22,7 +22,11 @@ export function LocksPage() {
   return (
     <Page>
       <title>{`${t('nav.locks')} · Leasehold`}</title>
-      <PageHead title={t('nav.locks')} note={t('lock.note')} actions={<span className="text-ink3 text-xs">{t('lock.count', { n: grouped(view.total) })}</span>} />
+      <PageHead
+        title={t('nav.locks')}
+        note={t('lock.note')}
+        actions={<span className="text-ink3 text-xs">{t('lock.count', { n: grouped(view.total) })}</span>}
+      />
       <LockTable
         locks={view.rows}
         empty={
@@ -75,7 +79,13 @@ export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: 
         </div>
       ),
     },
-    { key: 'token', head: t('lock.token'), right: true, from: 'sm', cell: (lock) => <b className="font-semibold">{grouped(lock.token)}</b> },
+    {
+      key: 'token',
+      head: t('lock.token'),
+      right: true,
+      from: 'sm',
+      cell: (lock) => <b className="font-semibold">{grouped(lock.token)}</b>,
+    },
     { key: 'release', head: '', right: true, from: 'sm', cell: (lock) => <ForceRelease lock={lock} /> },
   ];
   return <Table label={t('nav.locks')} columns={columns} rows={locks} rowKey={(lock) => lock.id} empty={empty} />;
@@ -90,7 +100,13 @@ function ForceRelease({ lock }: { lock: LockRow }) {
   if (hello?.readOnly === true) return null;
   return (
     <>
-      <Button kind="ghost" size="sm" disabled={faded} onClick={() => setOpen(true)} aria-label={t('lock.releaseOf', { name: lock.name })}>
+      <Button
+        kind="ghost"
+        size="sm"
+        disabled={faded}
+        onClick={() => setOpen(true)}
+        aria-label={t('lock.releaseOf', { name: lock.name })}
+      >
         <KeyRound className="size-3.5" aria-hidden />
         {t('lock.release')}
       </Button>

@@ -29,7 +29,11 @@ export function QueuesPage() {
   return (
     <Page>
       <title>{`${t('nav.queues')} · Leasehold`}</title>
-      <PageHead title={t('nav.queues')} note={t('queue.note')} actions={wanted === '' ? undefined : <LinkButton href="/queues">{t('board.clearFilters')}</LinkButton>} />
+      <PageHead
+        title={t('nav.queues')}
+        note={t('queue.note')}
+        actions={wanted === '' ? undefined : <LinkButton href="/queues">{t('board.clearFilters')}</LinkButton>}
+      />
       <Table
         label={t('nav.queues')}
         columns={columns}
@@ -64,7 +68,13 @@ function useColumns(): readonly Column<QueueRow>[] {
         );
       },
     },
-    { key: 'oldest', head: t('queue.oldest'), from: 'sm', right: true, cell: (queue) => (queue.oldestMs === undefined ? '–' : <Ago ms={queue.oldestMs} />) },
+    {
+      key: 'oldest',
+      head: t('queue.oldest'),
+      from: 'sm',
+      right: true,
+      cell: (queue) => (queue.oldestMs === undefined ? '–' : <Ago ms={queue.oldestMs} />),
+    },
     {
       key: 'wait',
       head: t('queue.wait'),
@@ -118,7 +128,11 @@ function Depths({ queue }: { queue: QueueRow }) {
       <StackBar states={queue.states} />
       <p className="text-2xs mt-1 flex flex-wrap gap-x-2.5">
         {parts.map((state) => (
-          <TextLink key={state} href={`/tasks?state=${state}&queue=${encodeURIComponent(queue.id)}`} className={TASK_LOOK[state].text}>
+          <TextLink
+            key={state}
+            href={`/tasks?state=${state}&queue=${encodeURIComponent(queue.id)}`}
+            className={TASK_LOOK[state].text}
+          >
             {grouped(queue.states[state] ?? 0)} {t(TASK_LOOK[state].word)}
           </TextLink>
         ))}
@@ -137,7 +151,12 @@ function PauseButton({ queue }: { queue: QueueRow }) {
   if (hello?.readOnly === true) return null;
   if (queue.paused !== undefined) {
     return (
-      <Button size="sm" disabled={faded} onClick={() => void resumeQueue(seen)} aria-label={t('queue.resumeOf', { name: queue.id })}>
+      <Button
+        size="sm"
+        disabled={faded}
+        onClick={() => void resumeQueue(seen)}
+        aria-label={t('queue.resumeOf', { name: queue.id })}
+      >
         <CirclePlay className="size-3.5" aria-hidden />
         {t('queue.resume')}
       </Button>
@@ -145,7 +164,13 @@ function PauseButton({ queue }: { queue: QueueRow }) {
   }
   return (
     <>
-      <Button kind="ghost" size="sm" disabled={faded} onClick={() => setOpen(true)} aria-label={t('queue.pauseOf', { name: queue.id })}>
+      <Button
+        kind="ghost"
+        size="sm"
+        disabled={faded}
+        onClick={() => setOpen(true)}
+        aria-label={t('queue.pauseOf', { name: queue.id })}
+      >
         <CirclePause className="size-3.5" aria-hidden />
         {t('queue.pause')}
       </Button>

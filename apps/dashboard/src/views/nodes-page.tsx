@@ -118,7 +118,10 @@ function useNodeColumns(): readonly Column<NodeRow>[] {
             <p className="text-2xs text-ink3">
               {bytesText(stats.rssBytes)}
               {stats.clockSkewMs !== undefined && (
-                <span className={Math.abs(stats.clockSkewMs) > 1_000 ? 'text-retry font-semibold' : ''}> · {t('node.skew', { ms: Math.round(stats.clockSkewMs) })}</span>
+                <span className={Math.abs(stats.clockSkewMs) > 1_000 ? 'text-retry font-semibold' : ''}>
+                  {' '}
+                  · {t('node.skew', { ms: Math.round(stats.clockSkewMs) })}
+                </span>
               )}
             </p>
           </div>
@@ -145,7 +148,9 @@ function useNodeColumns(): readonly Column<NodeRow>[] {
 
 function NodeTable({ nodes, empty }: { nodes: readonly NodeRow[]; empty: React.ReactNode }) {
   const t = useT();
-  return <Table label={t('nav.nodes')} columns={useNodeColumns()} rows={nodes} rowKey={(node) => node.id} empty={empty} />;
+  return (
+    <Table label={t('nav.nodes')} columns={useNodeColumns()} rows={nodes} rowKey={(node) => node.id} empty={empty} />
+  );
 }
 
 function DepartedTable({ nodes }: { nodes: readonly NodeRow[] }) {
@@ -155,5 +160,13 @@ function DepartedTable({ nodes }: { nodes: readonly NodeRow[] }) {
     { key: 'host', head: t('node.host'), from: 'sm', cell: (node) => node.host },
     { key: 'gone', head: t('node.goneSince'), right: true, cell: (node) => <Ago ms={node.departedMs ?? 0} /> },
   ];
-  return <Table label={t('node.departed')} columns={columns} rows={nodes} rowKey={(node) => node.id} rowClass={() => 'text-ink3'} />;
+  return (
+    <Table
+      label={t('node.departed')}
+      columns={columns}
+      rows={nodes}
+      rowKey={(node) => node.id}
+      rowClass={() => 'text-ink3'}
+    />
+  );
 }
