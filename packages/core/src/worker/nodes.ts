@@ -29,11 +29,11 @@ export class Nodes {
     this.feed = new Feed({ kv, clock, logger, name: 'nodes', ranges, epochKey: keys.epoch() }, this);
   }
 
-  /** Ids of the nodes that take new tasks of this queue. */
-  serving(queue: string): readonly string[] {
+  /** Ids of the nodes that take new tasks of this queue, those that are `capable`. */
+  serving(queue: string, capable: (node: NodeRecord) => boolean): readonly string[] {
     const ids: string[] = [];
-    for (const { id, draining, queues } of this.#records.values()) {
-      if (!draining && queues.some(({ name }) => name === queue)) ids.push(id);
+    for (const node of this.#records.values()) {
+      if (!node.draining && node.queues.some(({ name }) => name === queue) && capable(node)) ids.push(node.id);
     }
     return ids;
   }

@@ -227,7 +227,23 @@ export class Worker implements Service {
   #shareOut(): void {
     const me = this.#membership.session?.id;
     if (me === undefined || this.#nodes.feed.status.revision === 0n) return;
-    for (const { queue, intake } of this.#lanes) intake.own(shardsOf(me, this.#nodes.serving(queue)));
+    for (const { queue, intake } of this.#lanes) intake.own(shardsOf(me, this.#peers(queue)));
+  }
+
+  /**
+   * Nodes that can run whatever this one can: only to them it leaves shards. What only it can run would otherwise lie in
+   * shards whose owner passes it over, until somebody happens to steal there.
+   */
+  #peers(queue: string): readonly string[] {
+    const { handlers, labels } = this.#settings;
+    const wanted = Object.entries(labels);
+    return this.#nodes.serving(queue, (node) => {
+      const names = new Set(node.handlers.map(({ name }) => name));
+      return (
+        handlers.infos.every(({ name }) => names.has(name)) &&
+        wanted.every(([label, value]) => node.labels[label] === value)
+      );
+    });
   }
 
   /** Nodes were lost: what they held is claimable where no lock is left. */
@@ -292,7 +308,7 @@ export class Worker implements Service {
       claimer: this.#claimer,
       accepts: (entry) => this.#accepts(entry),
       session: () => this.#claimSession(),
-      nodes: () => this.#nodes.serving(lane.queue).length,
+      nodes: () => this.#peers(lane.queue).length,
       maxMs: stealEveryMs,
     });
   }
