@@ -62,7 +62,27 @@ function encodeReady(task: TaskRecord, encoded: string, bytes: number): string {
   return bytes > CARRIED_BYTES ? head : `${head.slice(0, -1)},"task":${encoded}}`;
 }
 
+/**
+ * Unreadable text (of a newer layout, or put there by somebody else) is an entry without a name: no handler has that, so
+ * it is passed over and stops nobody. A record in it that cannot be read is read apart from it, as one that is too large.
+ */
 export function decodeReady(text: string): ReadyEntry {
-  const { task, ...entry } = JSON.parse(text) as ReadyEntry & { task?: Record<string, Json> };
-  return task === undefined ? entry : { ...entry, record: decodeTaskObject(task) };
+  try {
+    const given = JSON.parse(text) as (ReadyEntry & { readonly task?: Record<string, Json> }) | null;
+    if (typeof given?.name !== 'string') return NAMELESS;
+    const { task, ...entry } = given;
+    return task === undefined ? entry : withRecord(entry, task);
+  } catch {
+    return NAMELESS;
+  }
+}
+
+const NAMELESS: ReadyEntry = Object.freeze({ name: '' });
+
+function withRecord(entry: ReadyEntry, task: Record<string, Json>): ReadyEntry {
+  try {
+    return { ...entry, record: decodeTaskObject(task) };
+  } catch {
+    return entry;
+  }
 }
