@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { connectEtcd, type EtcdOptions } from '../kv/etcd-kv.js';
 import { prefixEnd, type Kv } from '../kv/kv.js';
 import { toWorkflow, type Part } from '../model/build.js';
-import { decodeRecord, decodeTask } from '../model/codec.js';
+import { decodeRecord } from '../model/codec.js';
 import { LeaseholdError } from '../model/errors.js';
 import { isDerivedId } from '../model/ids.js';
 import type { Actor, NodeRecord, WorkflowRecord } from '../model/records.js';
@@ -19,7 +19,9 @@ import type { Operated, SettingsTarget } from '../store/operate.js';
 import { seen } from '../store/claim.js';
 import type { OperatorCall, Store } from '../store/store.js';
 import { submitWorkflow } from '../store/submit.js';
-import { membersAsTheyEnd, taskResults, waitForTask, waitForWorkflow, workflowResults, type Handle } from './handle.js';
+import { membersAsTheyEnd } from './ends.js';
+import { taskResults, waitForTask, waitForWorkflow, workflowResults, type Handle } from './handle.js';
+import { pendingTasks, scheduledTasks } from './inspect.js';
 import type { WaitOptions } from './wait.js';
 
 export interface ClientOptions extends StoreOptions {
@@ -129,31 +131,14 @@ export class Client {
     return membersAsTheyEnd(this.store, id, options);
   }
 
-  /** Tasks ready in a queue, in the order of each shard. */
+  /** Tasks ready in a queue, the next one first. */
   pending(queue: string): AsyncGenerator<TaskRecord> {
-    return this.#indexed(this.store.keys.readyQueue(queue), (task) => task.state === 'PENDING');
+    return pendingTasks(this.store, queue);
   }
 
   /** Tasks waiting for their time, the next one first. */
   scheduled(): AsyncGenerator<TaskRecord> {
-    return this.#indexed(this.store.keys.kind('due'), () => true);
-  }
-
-  async *#indexed(prefix: string, wanted: (task: TaskRecord) => boolean): AsyncGenerator<TaskRecord> {
-    const { kv, keys } = this.store;
-    for (let key = prefix; ;) {
-      const page = await kv.range({ key, rangeEnd: prefixEnd(prefix), limit: 100, keysOnly: true });
-      const ids = page.kvs.map((entry) => entry.key.slice(entry.key.lastIndexOf('/') + 1));
-      const records = await kv.txn({ compare: [], success: ids.map((id) => ({ kind: 'range', key: keys.task(id) })) });
-      for (const result of records.results) {
-        const [entry] = result.kind === 'range' ? result.kvs : [];
-        const task = entry === undefined ? undefined : decodeTask(entry.value);
-        if (task !== undefined && wanted(task)) yield task;
-      }
-      const last = page.kvs.at(-1);
-      if (!page.more || last === undefined) return;
-      key = `${last.key}\0`;
-    }
+    return scheduledTasks(this.store);
   }
 
   /** Live nodes and what they serve. */

@@ -1,5 +1,4 @@
 /** What a submission returns: ask for the state, wait for the result. */
-import { prefixEnd } from '../kv/kv.js';
 import { decodeValue } from '../model/args.js';
 import { decodeRecord, decodeTask } from '../model/codec.js';
 import { LeaseholdError } from '../model/errors.js';
@@ -8,9 +7,10 @@ import type { WorkflowRecord } from '../model/records.js';
 import { isEnded, isWorkflowEnded } from '../model/state.js';
 import type { TaskRecord } from '../model/task.js';
 import { exitTasks } from '../model/workflow.js';
-import { readGraph, readMembers } from '../store/graph.js';
+import { seen } from '../store/claim.js';
+import { readGraph } from '../store/graph.js';
 import { readTaskResults } from '../store/inputs.js';
-import type { Store } from '../store/store.js';
+import { found, get, type Store } from '../store/store.js';
 import { waitForKey, type WaitOptions } from './wait.js';
 
 export interface Handle<R = unknown> {
@@ -73,6 +73,8 @@ function notSuccessful(task: TaskRecord): LeaseholdError {
   });
 }
 
+const PAGE = 100;
+
 /**
  * What a workflow yields: for one last task its values, for several (a group) a list of values per task, in order. A
  * member that failed under `ignore` is left out.
@@ -96,63 +98,12 @@ export async function workflowResults(store: Store, workflow: WorkflowRecord): P
   const exits = root.exits.flatMap((exit) => (exit === undefined ? [] : exitTasks(graph, exit)));
   const single = root.exits[0] !== undefined && 'task' in root.exits[0];
   const values: (readonly unknown[])[] = [];
-  for (const index of exits) {
-    const [kv] = (await store.kv.range({ key: store.keys.task(memberId(graph.id, index)) })).kvs;
-    const task = kv === undefined ? undefined : decodeTask(kv.value);
-    if (task?.state === 'SUCCESS') values.push(await taskResults(store, task));
+  for (let at = 0; at < exits.length; at += PAGE) {
+    const keys = exits.slice(at, at + PAGE).map((index) => store.keys.task(memberId(graph.id, index)));
+    const { results } = await store.kv.txn({ compare: [], success: keys.map(get) });
+    for (const [task] of keys.map((_, i) => seen(found(results, i)))) {
+      if (task?.task.state === 'SUCCESS') values.push(await taskResults(store, task.task));
+    }
   }
   return single ? (values[0] ?? []) : values;
-}
-
-/** Members of a workflow as they end, in the order in which they end; ends with the workflow. */
-export async function* membersAsTheyEnd(
-  store: Store,
-  id: string,
-  options: WaitOptions = {},
-): AsyncGenerator<TaskRecord> {
-  const [kv] = (await store.kv.range({ key: store.keys.workflow(id) })).kvs;
-  if (kv === undefined) throw new LeaseholdError('not-found', `there is no workflow ${id}`, { id });
-  const { tasks } = decodeRecord<WorkflowRecord>(kv.value, 'workflow');
-  const seen = new Set<string>();
-  for (;;) {
-    for await (const page of readMembers(store, id, 0, tasks)) {
-      for (const { task } of page) {
-        if (!isEnded(task.state) || seen.has(task.id)) continue;
-        seen.add(task.id);
-        yield task;
-      }
-    }
-    if (seen.size >= tasks) return;
-    await nextEnd(store, id, seen, options);
-  }
-}
-
-/** Resolves when a member that is not in `seen` has ended, by a watch over the members. */
-async function nextEnd(store: Store, id: string, seen: ReadonlySet<string>, options: WaitOptions): Promise<void> {
-  const from = store.keys.task(`${id}.`);
-  const rangeEnd = prefixEnd(from);
-  const answer = await store.kv.range({ key: from, rangeEnd });
-  const ended = answer.kvs.some((kv) => isNewlyEnded(kv.value, seen));
-  if (ended) return;
-  await new Promise<void>((resolve, reject) => {
-    const abort = (): void => finish(() => reject(options.signal?.reason as Error));
-    const finish = (act: () => void): void => {
-      handle.close();
-      options.signal?.removeEventListener('abort', abort);
-      act();
-    };
-    const handle = store.kv.watch({ key: from, rangeEnd, startRevision: answer.revision + 1n }, (message) => {
-      if (message.kind === 'progress') return;
-      // A watch that is over is no news of a member: the caller reads again and sees.
-      const news = message.kind !== 'events' || message.events.some(({ kv }) => isNewlyEnded(kv.value, seen));
-      if (news) finish(resolve);
-    });
-    options.signal?.addEventListener('abort', abort, { once: true });
-  });
-}
-
-function isNewlyEnded(value: string, seen: ReadonlySet<string>): boolean {
-  if (value === '') return false;
-  const task = decodeTask(value);
-  return isEnded(task.state) && !seen.has(task.id);
 }

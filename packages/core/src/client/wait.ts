@@ -1,5 +1,5 @@
 /** Waiting for one key by a narrow watch: read, then watch from there; nothing is polled. */
-import type { Kv, KeyValue, Revision } from '../kv/kv.js';
+import { KvError, type Kv, type KeyValue, type Revision } from '../kv/kv.js';
 import { LeaseholdError } from '../model/errors.js';
 
 export interface WaitOptions {
@@ -11,7 +11,7 @@ export interface WaitOptions {
 /**
  * Resolves with the first value of the key that `wanted` accepts, the present one included. Survives connection loss and
  * compaction by reading again.
- * @throws LeaseholdError `timeout`; the signal's reason when aborted.
+ * @throws LeaseholdError `timeout`, `closed`; the signal's reason when aborted.
  */
 export function waitForKey<T>(
   kv: Kv,
@@ -54,8 +54,9 @@ export function waitForKey<T>(
         const answer = await kv.range({ key });
         failures = 0;
         if (!ended && !offer(answer.kvs[0], answer.revision)) watchFrom(answer.revision + 1n);
-      } catch {
-        readLater();
+      } catch (error) {
+        if (error instanceof KvError && error.code === 'closed') finish(() => reject(closed(key, error)));
+        else readLater();
       }
     };
     // The store is away: reading again at once would only make it worse.
@@ -76,4 +77,9 @@ export function waitForKey<T>(
 
 function timedOut(key: string, timeoutMs: number): LeaseholdError {
   return new LeaseholdError('timeout', `no result within ${timeoutMs} ms; the task goes on`, { key, timeoutMs });
+}
+
+/** A closed connection never answers again: waiting on would be waiting for ever. */
+function closed(key: string, cause: KvError): LeaseholdError {
+  return new LeaseholdError('closed', 'the client was closed while it waited; the task goes on', { key }, { cause });
 }
