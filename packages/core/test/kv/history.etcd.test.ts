@@ -32,7 +32,7 @@ describe.each([
           const told = await runHistory(real, prefix, steps);
           expect(await runHistory(new MemoryStore().connect(), prefix, steps)).toEqual(told);
         }),
-        { numRuns: FULL ? 3000 : 100 },
+        { numRuns: FULL ? 1500 : 100 },
       );
     },
     FULL ? 900_000 : 60_000,

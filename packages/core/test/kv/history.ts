@@ -317,7 +317,11 @@ class HistoryRun {
   #compare({ key: name, to, target, op, number, text }: DraftCompare): Compare {
     const keys = this.#keys(name, to);
     if (target === 'value') return { ...keys, target, op, value: text };
-    if (target === 'lease') return { ...keys, target, op, value: number <= 0 ? 0n : this.#lease(number % 3) };
+    // Which of two lease ids is larger is chance, so only equality is asked of them.
+    if (target === 'lease' && number > 0) {
+      return { ...keys, target, op: op === '=' || op === '<' ? '=' : '!=', value: this.#lease(number % 3) };
+    }
+    if (target === 'lease') return { ...keys, target, op, value: 0n };
     if (target === 'version') return { ...keys, target, op, value: BigInt(Math.max(0, number)) };
     return { ...keys, target, op, value: number < 0 ? 0n : this.#base + BigInt(number) };
   }
