@@ -174,7 +174,7 @@ export class MemoryConnection implements Kv {
     if (this.#closed) return Promise.reject(closedError(false));
     if (options?.signal?.aborted === true) return Promise.reject(aborted(options.signal, false));
     if (this.#outage === 'refuse') return Promise.reject(unavailable('there is no connection', false));
-    const fate = this.intercept?.({ ...body, connection: this.#name } as MemoryCall) ?? 'pass';
+    const fate = this.intercept?.({ ...body, connection: this.#name }) ?? 'pass';
     if (fate === 'refuse') return Promise.reject(unavailable('the call was refused', false));
     return new Promise<T>((resolve, reject) => {
       const { signal } = options ?? {};
@@ -191,7 +191,7 @@ export class MemoryConnection implements Kv {
           const value = effect();
           if (settle()) resolve(value);
         } catch (error) {
-          if (settle()) reject(error as Error);
+          if (settle()) reject(error);
         }
       });
     });
