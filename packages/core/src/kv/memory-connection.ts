@@ -191,7 +191,7 @@ export class MemoryConnection implements Kv {
           const value = effect();
           if (settle()) resolve(value);
         } catch (error) {
-          if (settle()) reject(error);
+          if (settle()) reject(error instanceof Error ? error : new KvError('internal', String(error)));
         }
       });
     });
