@@ -18,6 +18,7 @@ import * as operate from '../store/operate.js';
 import type { Operated, SettingsTarget } from '../store/operate.js';
 import { seen } from '../store/claim.js';
 import type { OperatorCall, Store } from '../store/store.js';
+import { StorageMeter, type StorageMeterOptions } from '../store/storage.js';
 import { submitWorkflow } from '../store/submit.js';
 import { membersAsTheyEnd } from './ends.js';
 import { taskResults, waitForTask, waitForWorkflow, workflowResults, type Handle } from './handle.js';
@@ -31,8 +32,8 @@ export interface ClientOptions extends StoreOptions {
   /** Who submits; appears in records. Default: the host's name. */
   readonly name?: string;
   readonly defaults?: SignatureDefaults;
-  /** Asked before each submission; throws to refuse it (the storage gate does). */
-  readonly admit?: () => void | Promise<void>;
+  /** etcd's quota, if it is not its default of 2 GiB: new work is refused above 60 % of it. */
+  readonly storage?: StorageMeterOptions;
   /** Machinery's pre-publish handler: sees, and may change, everything that is submitted. */
   readonly beforePublish?: (workflow: Workflow) => Workflow;
 }
@@ -50,6 +51,8 @@ export interface SubmitCall {
 export class Client {
   readonly store: Store;
   readonly actor: Actor;
+  /** Measures how full the store is, now and then. */
+  readonly storage: StorageMeter;
   readonly #options: ClientOptions;
   readonly #ownKv: Kv | undefined;
 
@@ -61,6 +64,7 @@ export class Client {
     this.#options = options;
     this.#ownKv = own;
     this.store = createStore(kv, options);
+    this.storage = new StorageMeter(kv, options.storage);
     this.actor = { kind: 'client', name: options.name ?? hostname() };
   }
 
@@ -79,7 +83,7 @@ export class Client {
         value: id,
       });
     }
-    await this.#options.admit?.();
+    await this.storage.admit();
     const done = await submitWorkflow(this.store, this.actor, workflow, {
       ...call,
       ...(id === undefined ? {} : { id }),

@@ -6,6 +6,9 @@ import { isEnded } from './state.js';
 import type { Keys } from './keys.js';
 import type { TaskRecord } from './task.js';
 
+/** How long a task that ignores being unknown waits for a worker that knows its name. */
+const UNREGISTERED_MS = 60_000;
+
 /** The index entries that a record implies: key to value. The lock, slots and barrier members are not derived. */
 export function placesOf(keys: Keys, task: TaskRecord, readyValue: (task: TaskRecord) => string): Map<string, string> {
   const places = new Map<string, string>();
@@ -29,6 +32,8 @@ export function placesOf(keys: Keys, task: TaskRecord, readyValue: (task: TaskRe
   if (!isEnded(task.state)) {
     if (task.expiresMs !== undefined && task.attempt === 0)
       places.set(keys.deadline(task.expiresMs, task.id), 'expires');
+    if (task.ignoreWhenNotRegistered === true && task.state === 'PENDING')
+      places.set(keys.deadline(task.scheduleAtMs + UNREGISTERED_MS, task.id), 'unregistered');
     if (task.deadlineMs !== undefined) places.set(keys.deadline(task.deadlineMs, task.id), 'deadline');
     if (task.unique !== undefined) places.set(keys.unique(task.unique.key), task.id);
   }

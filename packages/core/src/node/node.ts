@@ -31,7 +31,7 @@ export interface NodeOptions extends Omit<WorkerOptions, 'membership' | 'renewer
   /** How long the main thread may be blocked before the lease is given up, ms. Default 60000. */
   readonly stallMs?: number;
   readonly store?: Omit<StoreOptions, 'namespace'>;
-  readonly client?: Pick<ClientOptions, 'defaults' | 'beforePublish' | 'name'>;
+  readonly client?: Pick<ClientOptions, 'defaults' | 'beforePublish' | 'name' | 'storage'>;
 }
 
 export class SchedulerNode implements Service {
@@ -124,6 +124,7 @@ export class SchedulerNode implements Service {
         clock: this.#clock,
         logger: this.#logger,
         candidate: () => !this.worker.status.draining,
+        janitor: { storage: this.client.storage },
       });
       await this.#leader.start();
     });
