@@ -11,9 +11,6 @@ export const returnMultipleValues = defineTask('return_multiple_values', {
 });
 export const panic = defineTask('panic', { results: [] });
 export const delayTest = defineTask('delay_test', { results: ['int64'] });
-/** Takes whatever comes and says so: shows which arguments arrived, and in which order. */
-export const echo = defineTask('echo', { variadic: 'json' });
-
 const total = (values: readonly bigint[]): bigint => values.reduce((a, b) => a + b, 0n);
 
 export const handleAdd = handle(add, total);
