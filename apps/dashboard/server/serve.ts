@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { fileURLToPath } from 'node:url';
 import nextModule from 'next';
 import { apiPrefix, isApi } from './base-path.js';
+import { checkBuilt } from './built.js';
 
 /** What answers `/api/`, and the live socket on the same server. */
 export interface ApiSide {
@@ -44,6 +45,9 @@ const APP_DIR = fileURLToPath(new URL('..', import.meta.url));
 /** One port for pages, API and socket. */
 export async function serve(api: ApiSide, options: ServeOptions): Promise<Running> {
   const { port, host, basePath, dev } = options;
+  if (!dev) await checkBuilt(APP_DIR, basePath);
+  // What next.config.mjs reads as the server starts.
+  process.env['LEASEHOLD_BASE_PATH'] = basePath;
   const server = createServer();
   // Next writes to the terminal as it starts; `quiet` keeps errors and drops the rest.
   const pages = next({ dev, dir: APP_DIR, hostname: host, port, quiet: !dev, httpServer: server });

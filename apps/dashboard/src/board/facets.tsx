@@ -6,6 +6,7 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { useT } from '../i18n';
 import { useRows, useSummary } from '../live/hooks';
+import { nodeName } from '../look/node-name';
 import { grouped } from '../look/number';
 import { STATE_ORDER, TASK_LOOK } from '../look/state';
 import { useNow, useTime } from '../time';
@@ -142,7 +143,7 @@ function NodeFacets({ state }: { state: TasksUrl }) {
             part="node"
             value={node.id}
             count={time.age(left)}
-            label={node.id}
+            label={nodeName(node.id, node.host)}
             icon={<Server className="text-ink3 size-3.5" aria-hidden />}
             note={`${node.running} / ${node.capacity}${node.draining ? ` · ${t('node.draining')}` : ''}`}
             bar={<ShareBar share={share} tone={share < 0.2 ? 'bg-failure' : share < 0.4 ? 'bg-retry' : 'bg-started'} />}

@@ -35,7 +35,7 @@ export function RateStrip({ height = 48 }: { height?: number }) {
   const time = useTime();
   const { rates } = useSummary();
   const data = useMemo(() => (rates === undefined ? null : bucketsOf(rates)), [rates]);
-  if (data === null) return <div style={{ height: height + 16 }} />;
+  if (data === null) return <div className="h-16" />;
   const { buckets, seconds } = data;
   const peak = Math.max(1, ...buckets.map((bucket) => bucket.succeeded + bucket.failed));
   const failed = buckets.reduce((sum, bucket) => sum + bucket.failed, 0);

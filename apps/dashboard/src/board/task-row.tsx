@@ -6,6 +6,7 @@ import { memo, useState, type MouseEvent } from 'react';
 import { useFaded } from '../api/acting';
 import { useT } from '../i18n';
 import { grouped, shortId } from '../look/number';
+import { useNodeName } from '../look/node-name';
 import { TASK_LOOK } from '../look/state';
 import { WhyText } from '../look/why';
 import { Tag } from '../ui/layout';
@@ -149,6 +150,7 @@ function SecondLine({ row }: { row: TaskRow }) {
 
 function HolderCell({ row, lease }: { row: TaskRow; lease: LeaseView | undefined }) {
   const t = useT();
+  const name = useNodeName();
   const held = row.state === 'STARTED' && row.node !== undefined;
   return (
     <div role="gridcell" className="relative hidden min-w-0 @2xl:block">
@@ -156,7 +158,7 @@ function HolderCell({ row, lease }: { row: TaskRow; lease: LeaseView | undefined
         <>
           <div className="flex items-center gap-2">
             <Link href={`/nodes/${encodeURIComponent(row.node ?? '')}`} className="truncate hover:underline">
-              {row.node}
+              {name(row.node ?? '')}
             </Link>
             {lease !== undefined && <LeaseBar lease={lease} />}
           </div>

@@ -4,6 +4,7 @@ import { clsx } from 'clsx';
 import { Unplug } from 'lucide-react';
 import { useT } from '../i18n';
 import { CAUSE_WORD } from '../look/cause';
+import { useNodeName } from '../look/node-name';
 import { grouped } from '../look/number';
 import { useNow, useTime } from '../time';
 import { Section, TextLink } from '../ui/layout';
@@ -28,6 +29,7 @@ export function Attempts({ row, attempts }: { row: TaskRow; attempts: readonly A
 
 function AttemptRow({ attempt }: { attempt: Attempt }) {
   const t = useT();
+  const name = useNodeName();
   const time = useTime();
   const { cause, error, node, startedMs, endedMs, token } = attempt;
   const lost = cause === 'lost' || cause === 'quarantined';
@@ -58,7 +60,7 @@ function AttemptRow({ attempt }: { attempt: Attempt }) {
             {lost && <Unplug className="size-3.5" aria-hidden />}
             {cause === undefined ? t('state.STARTED') : t(CAUSE_WORD[cause])}
           </span>
-          {node !== undefined && <TextLink href={`/nodes/${encodeURIComponent(node)}`}>{node}</TextLink>}
+          {node !== undefined && <TextLink href={`/nodes/${encodeURIComponent(node)}`}>{name(node)}</TextLink>}
           {token !== undefined && (
             <span className="text-ink3 text-xs">{t('row.token', { token: grouped(token) })}</span>
           )}

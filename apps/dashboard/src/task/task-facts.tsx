@@ -1,6 +1,7 @@
 'use client';
 import type { TaskDetail, TaskRow } from '@leasehold/wire';
 import { useT } from '../i18n';
+import { useActorName, useNodeName } from '../look/node-name';
 import { grouped, shortId } from '../look/number';
 import { Ago } from '../board/row-time';
 import { useTime } from '../time';
@@ -38,6 +39,7 @@ function Pairs({ pairs }: { pairs: Readonly<Record<string, string>> }) {
 /** Who holds it now, for how long yet, and the number that proves it. */
 function LockFacts({ detail: { lock, row } }: { detail: TaskDetail }) {
   const t = useT();
+  const name = useNodeName();
   if (lock === undefined) {
     if (row.state !== 'STARTED') return null;
     return (
@@ -50,7 +52,7 @@ function LockFacts({ detail: { lock, row } }: { detail: TaskDetail }) {
     <Section title={t('task.lock')} aside={<TextLink href="/locks">{t('nav.locks')}</TextLink>}>
       <Facts>
         <Fact term={t('lock.holder')}>
-          <TextLink href={`/nodes/${encodeURIComponent(lock.node)}`}>{lock.node}</TextLink>
+          <TextLink href={`/nodes/${encodeURIComponent(lock.node)}`}>{name(lock.node)}</TextLink>
         </Fact>
         {lock.lease !== undefined && (
           <Fact term={t('lock.lease')}>
@@ -73,6 +75,8 @@ function LockFacts({ detail: { lock, row } }: { detail: TaskDetail }) {
 
 function Summary({ row, detail }: { row: TaskRow; detail: TaskDetail }) {
   const t = useT();
+  const actor = useActorName();
+  const submitted = detail.history.find((entry) => entry.cause === 'submitted');
   const time = useTime();
   return (
     <Section title={t('task.summary')} aside={t('board.asOf', { rev: grouped(detail.asOf) })}>
@@ -92,7 +96,8 @@ function Summary({ row, detail }: { row: TaskRow; detail: TaskDetail }) {
             <TextLink href={`/tasks/${encodeURIComponent(detail.parent)}`}>{shortId(detail.parent)}</TextLink>
           </Fact>
         )}
-        <Fact term={t('task.submittedBy')}>{detail.by}</Fact>
+        {submitted !== undefined && <Fact term={t('task.submittedBy')}>{actor(submitted.by)}</Fact>}
+        <Fact term={t('task.changedBy')}>{actor(detail.by)}</Fact>
         <Fact term={t('time.created')}>{time.full(row.createdMs)}</Fact>
         {row.scheduleMs !== row.createdMs && <Fact term={t('time.due')}>{time.full(row.scheduleMs)}</Fact>}
         {row.startedMs !== undefined && <Fact term={t('time.started')}>{time.full(row.startedMs)}</Fact>}

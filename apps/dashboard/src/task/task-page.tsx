@@ -68,9 +68,11 @@ function TaskBody({ row, detail }: { row: TaskRow; detail: TaskDetail | undefine
           <div className="flex min-w-0 flex-col gap-7">
             <WhyList why={detail.why} />
             <ProgressLine progress={row.progress} />
-            {detail.error !== undefined && <ErrorCard error={detail.error} runbook={detail.handler?.runbookUrl} />}
+            {detail.error !== undefined && showsError(row) && (
+              <ErrorCard error={detail.error} runbook={detail.handler?.runbookUrl} />
+            )}
             <Section title={t('task.args')}>
-              <Values values={detail.args} />
+              <Values values={named(detail)} />
             </Section>
             {detail.results !== undefined && (
               <Section title={t('task.results')}>
@@ -86,6 +88,19 @@ function TaskBody({ row, detail }: { row: TaskRow; detail: TaskDetail | undefine
       )}
     </Page>
   );
+}
+
+/** An error of an earlier try is told with its attempt; up here stands the one that counts now. */
+function showsError(row: TaskRow): boolean {
+  return row.state === 'FAILURE' || row.state === 'RETRY';
+}
+
+/** Arguments that were sent without a name are called as their handler calls them. */
+function named({ args, handler }: TaskDetail): TaskDetail['args'] {
+  return args.map((arg, i) => {
+    const name = arg.name ?? handler?.args[i]?.name;
+    return name === undefined ? arg : { ...arg, name };
+  });
 }
 
 function TaskNote({ row }: { row: TaskRow }) {

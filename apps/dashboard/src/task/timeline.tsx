@@ -2,6 +2,7 @@
 import type { HistoryEntry } from '@leasehold/wire';
 import { useT } from '../i18n';
 import { CAUSE_WORD } from '../look/cause';
+import { useActorName } from '../look/node-name';
 import { grouped } from '../look/number';
 import { TASK_LOOK } from '../look/state';
 import { useTime } from '../time';
@@ -28,6 +29,7 @@ export function Timeline({ history, whole }: { history: readonly HistoryEntry[];
 function Entry({ entry, before }: { entry: HistoryEntry; before: HistoryEntry | undefined }) {
   const t = useT();
   const time = useTime();
+  const actor = useActorName();
   const look = TASK_LOOK[entry.state];
   const after = before === undefined ? null : time.span(entry.atMs - before.atMs);
   return (
@@ -42,7 +44,7 @@ function Entry({ entry, before }: { entry: HistoryEntry; before: HistoryEntry | 
           {entry.attempt > 0 && <span className="text-ink3 text-xs">{t('task.attemptN', { n: entry.attempt })}</span>}
         </p>
         <p className="text-2xs text-ink3 wrap-anywhere">
-          {entry.by} · rev {grouped(entry.revision)}
+          {actor(entry.by)} · rev {grouped(entry.revision)}
         </p>
       </div>
       <div className="text-right" title={time.full(entry.atMs)}>

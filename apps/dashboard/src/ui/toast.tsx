@@ -2,7 +2,7 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import Link from 'next/link';
 import { Toast } from 'radix-ui';
-import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
+import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useT } from '../i18n';
 import { buttonClass } from './button';
 
@@ -28,6 +28,9 @@ let nextId = 1;
 
 export function ToastProvider({ children }: { children: ReactNode }) {
   const t = useT();
+  // Not on the server: Radix gives its viewport a style attribute, which the page's CSP refuses in HTML.
+  const [mounted, setMounted] = useState(false);
+  useEffect(() => setMounted(true), []);
   const [shown, setShown] = useState<readonly Shown[]>([]);
   const notify = useCallback(
     (notice: Notice) => setShown((all) => [...all.slice(-3), { ...notice, id: nextId++ }]),
@@ -42,7 +45,9 @@ export function ToastProvider({ children }: { children: ReactNode }) {
         {shown.map((one) => (
           <ToastCard key={one.id} notice={one} onClose={() => drop(one.id)} />
         ))}
-        <Toast.Viewport className="fixed right-3 bottom-3 z-50 flex w-[min(380px,calc(100vw-24px))] flex-col gap-2 outline-none max-sm:bottom-16" />
+        {mounted && (
+          <Toast.Viewport className="fixed right-3 bottom-3 z-50 flex w-[min(380px,calc(100vw-24px))] flex-col gap-2 outline-none max-sm:bottom-16" />
+        )}
       </Toast.Provider>
     </Notify>
   );

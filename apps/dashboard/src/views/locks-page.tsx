@@ -7,6 +7,7 @@ import { useFaded } from '../api/acting';
 import { Ago } from '../board/row-time';
 import { useT } from '../i18n';
 import { useLink, useRows } from '../live/hooks';
+import { useNodeName } from '../look/node-name';
 import { grouped, shortId } from '../look/number';
 import { Button } from '../ui/button';
 import { Code, Page, PageHead, Tag, TextLink } from '../ui/layout';
@@ -41,6 +42,7 @@ export function LocksPage() {
 
 export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: React.ReactNode }) {
   const t = useT();
+  const name = useNodeName();
   const columns: readonly Column<LockRow>[] = [
     {
       key: 'task',
@@ -62,7 +64,7 @@ export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: 
       head: t('lock.holder'),
       cell: (lock) => (
         <div>
-          <TextLink href={`/nodes/${encodeURIComponent(lock.node)}`}>{lock.node}</TextLink>
+          <TextLink href={`/nodes/${encodeURIComponent(lock.node)}`}>{name(lock.node)}</TextLink>
           <p className="text-2xs text-ink3">
             {t('lock.since')} <Ago ms={lock.sinceMs} />
           </p>

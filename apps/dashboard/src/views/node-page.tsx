@@ -5,6 +5,7 @@ import { Ago } from '../board/row-time';
 import { signatureText } from '../forms/use-handlers';
 import { useT } from '../i18n';
 import { useRows } from '../live/hooks';
+import { nodeName } from '../look/node-name';
 import { bytesText, grouped } from '../look/number';
 import { useTime } from '../time';
 import { LinkButton } from '../ui/button';
@@ -31,14 +32,18 @@ export function NodePage({ id }: { id: string }) {
   }
   return (
     <Page>
-      <title>{`${id} · Leasehold`}</title>
+      <title>{`${nodeName(id, node.host)} · Leasehold`}</title>
       <PageHead
         title={
           <span className="flex flex-wrap items-center gap-x-3">
-            {node.id} <NodeBadges node={node} />
+            {nodeName(node.id, node.host)} <NodeBadges node={node} />
           </span>
         }
-        note={`${node.host} · pid ${node.pid}`}
+        note={
+          <>
+            <Code>{node.id}</Code> · {node.host} · pid {node.pid}
+          </>
+        }
         actions={<LinkButton href={`/tasks?node=${encodeURIComponent(id)}`}>{t('node.itsTasks')}</LinkButton>}
       />
       <div className="grid gap-x-10 gap-y-7 lg:grid-cols-[minmax(0,1fr)_320px]">

@@ -4,7 +4,8 @@ import { Crown, ServerOff } from 'lucide-react';
 import { Ago } from '../board/row-time';
 import { useT } from '../i18n';
 import { useRows } from '../live/hooks';
-import { bytesText } from '../look/number';
+import { nodeName } from '../look/node-name';
+import { bytesText, shortId } from '../look/number';
 import { useTime } from '../time';
 import { Code, Page, PageHead, Section, Tag, TextLink } from '../ui/layout';
 import { LeaseCountdown, ShareBar } from '../ui/lease-bar';
@@ -68,12 +69,12 @@ function useNodeColumns(): readonly Column<NodeRow>[] {
         <div className="min-w-0">
           <div className="flex flex-wrap items-center gap-x-2">
             <TextLink href={nodeHref(node.id)} className="text-ink! font-semibold">
-              {node.id}
+              {nodeName(node.id, node.host)}
             </TextLink>
             <NodeBadges node={node} />
           </div>
           <p className="text-2xs text-ink3 truncate">
-            {node.host} · pid {node.pid}
+            {node.host} · pid {node.pid} · {shortId(node.id)}
           </p>
         </div>
       ),
@@ -156,7 +157,11 @@ function NodeTable({ nodes, empty }: { nodes: readonly NodeRow[]; empty: React.R
 function DepartedTable({ nodes }: { nodes: readonly NodeRow[] }) {
   const t = useT();
   const columns: readonly Column<NodeRow>[] = [
-    { key: 'node', head: t('facet.node'), cell: (node) => <TextLink href={nodeHref(node.id)}>{node.id}</TextLink> },
+    {
+      key: 'node',
+      head: t('facet.node'),
+      cell: (node) => <TextLink href={nodeHref(node.id)}>{nodeName(node.id, node.host)}</TextLink>,
+    },
     { key: 'host', head: t('node.host'), from: 'sm', cell: (node) => node.host },
     { key: 'gone', head: t('node.goneSince'), right: true, cell: (node) => <Ago ms={node.departedMs ?? 0} /> },
   ];

@@ -8,6 +8,7 @@ import { Ago, RowTime } from '../board/row-time';
 import { RateStrip } from '../board/rate-strip';
 import { useT } from '../i18n';
 import { useRows, useSummary, useTasks } from '../live/hooks';
+import { nodeName, useNodeName } from '../look/node-name';
 import { grouped } from '../look/number';
 import { WhyText } from '../look/why';
 import { plain } from '../task/parts';
@@ -233,6 +234,7 @@ function Throughput() {
 
 function Leader() {
   const t = useT();
+  const name = useNodeName();
   const { leader } = useSummary();
   if (leader === undefined) return null;
   const { node, sinceMs, goneMs, overdue, unlocked, candidates } = leader;
@@ -248,7 +250,7 @@ function Leader() {
       ) : (
         <p className="flex items-center gap-2 py-2">
           <Crown className="text-accent size-4 shrink-0" aria-hidden />
-          <TextLink href={`/nodes/${encodeURIComponent(node)}`}>{node}</TextLink>
+          <TextLink href={`/nodes/${encodeURIComponent(node)}`}>{name(node)}</TextLink>
           {sinceMs !== undefined && (
             <span className="text-ink3">
               {t('triage.leads')} <Ago ms={sinceMs} />
@@ -309,7 +311,7 @@ function EndingLeases() {
           {nodes.slice(0, 6).map((node) => (
             <li key={node.id} className="flex items-center justify-between gap-3 py-1">
               <TextLink href={`/nodes/${encodeURIComponent(node.id)}`} className="truncate">
-                {node.id}
+                {nodeName(node.id, node.host)}
               </TextLink>
               <LeaseCountdown lease={node.lease} />
             </li>
