@@ -3,7 +3,7 @@ import type { Kv } from '@leasehold/core/kv';
 import { silentLogger, systemClock, type Clock, type Logger } from './clock.js';
 import { localOperator, type Auth } from './guard/identity.js';
 import { isLoopbackAddress } from './guard/origin.js';
-import type { Caps } from './projection/state.js';
+import type { Caps } from './projection/kept.js';
 
 export interface GatewayOptions {
   readonly kv: Kv;

@@ -6,6 +6,7 @@ import {
   PROTOCOL,
   SOCKET_PATH,
   summaryOf,
+  TaskDetail,
   type AnyRow,
   type Change,
   type ClientEvents,
@@ -19,6 +20,7 @@ import {
   type TaskFilter,
   type TaskRow,
 } from '@leasehold/wire';
+import { encodeRecord } from '@leasehold/core/model';
 import { openWorld, text, type World } from './world.js';
 
 type Client = Socket<ServerEvents, ClientEvents>;
@@ -276,6 +278,38 @@ describe('while the store is away', () => {
     expect([answer.status, answer.body['code']]).toEqual([503, 'unavailable']);
     world.heal();
   });
+});
+
+test('progress and logs are those of the attempt that runs', async () => {
+  const holder = await world.joinNode('n1');
+  const { id } = await world.submit('mail');
+  const held = await world.start(holder, id);
+  // As a worker's notes are stored (core `store/notes`).
+  const note = (fraction: number, message: string) => {
+    const { attempt } = held.task;
+    const lines = [{ atMs: 5, message: `line of ${message}, password=hunter2` }];
+    const records = [
+      [world.store.keys.progress(id), encodeRecord({ attempt, fraction, message, atMs: 5 })],
+      [world.store.keys.log(id, attempt, fraction * 100), encodeRecord({ lines })],
+    ] as const;
+    return world.kv.txn({ compare: [], success: records.map(([key, value]) => ({ kind: 'put', key, value })) });
+  };
+  await note(0.25, 'a quarter');
+  const viewer = await open();
+  await viewer.ask('subscribe', { sub: 'tasks', query: tasksQuery() });
+  await expect.poll(() => viewer.tasks()[0]?.progress).toEqual({ fraction: 0.25, message: 'a quarter', atMs: 5 });
+  await note(0.5, 'half');
+  await expect.poll(() => viewer.tasks()[0]?.progress?.fraction).toBe(0.5);
+  const detail = TaskDetail.parse((await world.call('GET', `/tasks/${id}`)).body);
+  expect(detail.logs.map(({ message, atMs }) => [message, atMs])).toEqual([
+    ['line of a quarter, password=[hidden]', 5],
+    ['line of half, password=[hidden]', 5],
+  ]);
+  await world.kv.leaseRevoke(holder.lease);
+  const next = await world.joinNode('n2');
+  await world.start(next, id);
+  await expect.poll(() => viewer.tasks()[0]?.attempt.n).toBe(2);
+  expect(viewer.tasks()[0]?.progress).toBeUndefined();
 });
 
 describe('the other views', () => {

@@ -1,4 +1,4 @@
-/// <reference path="../../tooling/vitest/provided.d.ts" />
+import type {} from '../../tooling/vitest/provided.d.ts';
 import { inject } from 'vitest';
 import { projectionSuite } from './projection.suite.js';
 

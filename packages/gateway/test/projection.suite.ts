@@ -48,7 +48,7 @@ function picture(gateway: Gateway): unknown {
     view,
     rowsOf({ view, filter: {}, window: { offset: 0, limit: 500 } } as LiveQuery),
   ]);
-  const departed = (small[0]?.[1] as { departedMs?: number }[]).filter((node) => node.departedMs === undefined);
+  const departed = ((small[0]?.[1] ?? []) as { departedMs?: number }[]).filter((node) => node.departedMs === undefined);
   const { counts } = board.state;
   return {
     tasks: rowsOf(tasksQuery),

@@ -187,7 +187,7 @@ class SocketSession {
   }
 
   close(): void {
-    for (const sub of [...this.#own.keys()]) this.#end(sub);
+    for (const sub of this.#own.keys()) this.#end(sub);
   }
 
   /** Checks the message, runs the handler, and answers; nothing a client sends makes it throw. */

@@ -105,8 +105,8 @@ export class Subscription {
     const left = new Set<string>();
     // At the moment of freezing the list is the held one, so the events alone say what is new (S3).
     const stop = this.#followed.list.onMembership((id, entered) => {
-      if (entered) left.delete(id) || arrived.add(id);
-      else arrived.delete(id) || left.add(id);
+      const [undone, noted] = entered ? [left, arrived] : [arrived, left];
+      if (!undone.delete(id)) noted.add(id);
     });
     return { list: this.#followed.list.snapshot(), arrived, left, stop };
   }

@@ -6,6 +6,7 @@
  * B2  `generation` grows with every relist: rows of an older one say nothing about this one.
  * B3  What is not an event (leases, the cluster's size, the passing of time) is looked at once a second.
  */
+import { setMaxListeners } from 'node:events';
 import { Feed, type FeedRange, type FeedSnapshot, type FeedStatus, type Store } from '@leasehold/core/store';
 import type { ClusterCard, GapNotice, SummarySection } from '@leasehold/wire';
 import type { Clock, Logger } from '../clock.js';
@@ -13,7 +14,8 @@ import { Facts } from './facts.js';
 import { LoadedGraphs } from './graphs.js';
 import { Leases } from './leases.js';
 import type { RowContext } from './rows.js';
-import { BoardState, DEFAULT_CAPS, type Caps } from './state.js';
+import { DEFAULT_CAPS, type Caps } from './kept.js';
+import { BoardState } from './state.js';
 import { quickSections, slowSections } from './summary.js';
 import { Views } from './views.js';
 
@@ -74,6 +76,8 @@ export class Board {
 
   constructor(options: BoardOptions) {
     const { store, clock, logger } = options;
+    // One listener for every lease that is being asked for.
+    setMaxListeners(0, this.#stopping.signal);
     const now = (): number => clock.now();
     this.#options = options;
     this.state = new BoardState(store.keys, { ...DEFAULT_CAPS, ...options.caps }, now);

@@ -57,11 +57,15 @@ export class TaskCounts {
   readonly tags = new Tally();
   /** Running by node; `running` needs a lock, this goes by the record. */
   readonly nodes = new Tally();
+  /** Ready tasks by `pairOf` queue and name. */
+  readonly pending = new Tally();
   readonly queueStates = new Map<string, Tally>();
   readonly workflowStates = new Map<string, Tally>();
   readonly workflowMembers = new Map<string, Map<number, string>>();
   readonly byState: Readonly<Record<TaskState, Map<string, TaskEntry>>>;
   readonly #errors = new Map<string, ErrorGroup>();
+  /** Set when a group changed; whoever renders them clears it. */
+  errorsChanged = true;
   /** Groups that were left out because there were too many. */
   dropped = 0;
 
@@ -109,6 +113,7 @@ export class TaskCounts {
     this.states.add(entry.state, by);
     this.names.add(entry.name, by);
     tallyOf(this.queueStates, entry.queue).add(entry.state, by);
+    if (entry.state === 'PENDING') this.pending.add(pairOf(entry.queue, entry.name), by);
     if (entry.state === 'STARTED' && entry.node !== undefined) this.nodes.add(entry.node, by);
     for (const tag of entry.tags ?? []) {
       if (by < 0 || this.tags.size < GROUP_CAP || this.tags.get(tag) > 0) this.tags.add(tag, by);
@@ -136,6 +141,8 @@ export class TaskCounts {
   }
 
   #error(before: TaskEntry | undefined, after: TaskEntry | undefined): void {
+    if (before?.error === undefined && after?.error === undefined) return;
+    this.errorsChanged = true;
     if (before?.error !== undefined) this.#leaveError(before, before.error.fingerprint);
     if (after?.error === undefined || after.state === 'CANCELLED') return;
     const { fingerprint, type, message } = after.error;
@@ -174,6 +181,16 @@ export class TaskCounts {
     group.names.add(before.name, -1);
     if (group.count <= 0) this.#errors.delete(fingerprint);
   }
+}
+
+/** Names are texts without line ends; the first one separates. */
+function pairOf(queue: string, name: string): string {
+  return `${queue}\n${name}`;
+}
+
+export function splitPair(pair: string): readonly [queue: string, name: string] {
+  const at = pair.indexOf('\n');
+  return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
 function tallyOf(tallies: Map<string, Tally>, name: string): Tally {

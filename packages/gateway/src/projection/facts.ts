@@ -29,7 +29,7 @@ export class Facts {
   readonly #graphs: Graphs;
   readonly #now: () => number;
   #nodes: readonly NodeFacts[] | undefined;
-  #orders = new Map<string, Float64Array>();
+  #orders: ReadonlyMap<string, Float64Array> | undefined;
   storage: Storage | undefined;
 
   constructor(state: BoardState, graphs: Graphs, now: () => number) {
@@ -41,7 +41,7 @@ export class Facts {
   /** What was computed is computed again when next asked for. */
   renew(): void {
     this.#nodes = undefined;
-    this.#orders = new Map();
+    this.#orders = undefined;
   }
 
   /** Only what runs where. */
@@ -129,14 +129,8 @@ export class Facts {
 
   /** Ready tasks of its queue that stand before it. */
   #ahead(task: TaskEntry): number {
-    let orders = this.#orders.get(task.queue);
-    if (orders === undefined) {
-      const all: number[] = [];
-      for (const each of this.#state.counts.byState.PENDING.values())
-        if (each.queue === task.queue) all.push(each.order ?? 0);
-      orders = Float64Array.from(all).sort();
-      this.#orders.set(task.queue, orders);
-    }
+    this.#orders ??= this.#computeOrders();
+    const orders = this.#orders.get(task.queue) ?? new Float64Array();
     const order = task.order ?? 0;
     let low = 0;
     let high = orders.length;
@@ -146,6 +140,16 @@ export class Facts {
       else high = middle;
     }
     return low;
+  }
+
+  #computeOrders(): ReadonlyMap<string, Float64Array> {
+    const byQueue = new Map<string, number[]>();
+    for (const { queue, order = 0 } of this.#state.counts.byState.PENDING.values()) {
+      const orders = byQueue.get(queue);
+      if (orders === undefined) byQueue.set(queue, [order]);
+      else orders.push(order);
+    }
+    return new Map([...byQueue].map(([queue, orders]) => [queue, Float64Array.from(orders).sort()]));
   }
 
   #awaited(task: TaskEntry): Awaited | undefined {

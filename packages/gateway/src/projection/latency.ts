@@ -49,7 +49,7 @@ export class DurationsByName {
 
 /** Events per second over the last minute. */
 export class PerSecond {
-  readonly #buckets = new Array<number>(SECONDS).fill(0);
+  readonly #buckets = Array.from({ length: SECONDS }, () => 0);
   #second = 0;
 
   add(nowMs: number, count = 1): void {

@@ -4,7 +4,8 @@ import type { HandlerView, LockRow, NodeRow, QueueRow, ScheduleRow, TaskRow, Wor
 import { redactText } from '../guard/redact.js';
 import type { Facts } from './facts.js';
 import type { Leases } from './leases.js';
-import type { BoardState, NodeEntry } from './state.js';
+import type { NodeEntry } from './kept.js';
+import type { BoardState } from './state.js';
 import type { TaskEntry } from './task-entry.js';
 
 export interface RowContext {
@@ -15,7 +16,7 @@ export interface RowContext {
 
 export function taskRow({ state, facts }: RowContext, task: TaskEntry): TaskRow {
   const lock = state.locks.get(task.id);
-  const progress = task.state === 'STARTED' ? state.progress.get(task.id) : undefined;
+  const progress = task.state === 'STARTED' ? state.progressOf(task.id, task.attempt) : undefined;
   const [why] = facts.reasons(task);
   const node = lock?.node ?? task.node;
   return {
@@ -49,7 +50,7 @@ export function lockRow({ state, leases }: RowContext, id: string): LockRow | un
   if (lock === undefined) return undefined;
   const task = state.tasks.get(id);
   const node = state.nodes.get(lock.node);
-  const progress = state.progress.get(id);
+  const progress = state.progressOf(id, lock.attempt);
   return {
     id,
     node: lock.node,

@@ -14,7 +14,6 @@ import {
   TASK_STATES,
   type Keys,
   type LeaderRecord,
-  type LockRecord,
   type NodeRecord,
   type NodeStats,
   type ParsedKey,
@@ -24,52 +23,27 @@ import {
 } from '@leasehold/core/model';
 import type { KeyValue } from '@leasehold/core/kv';
 import type { Progress } from '@leasehold/wire';
-import { cutText, redactText } from '../guard/redact.js';
 import { TaskCounts } from './counts.js';
+import {
+  decodeProgress,
+  Dirty,
+  type Caps,
+  type Kept,
+  type LockEntry,
+  type NodeEntry,
+  type ProgressEntry,
+} from './kept.js';
 import { DeclaredSecrets } from './secrets.js';
 import { Table } from './table.js';
 import { taskEntry, type TaskEntry } from './task-entry.js';
 import { Traffic } from './traffic.js';
-
-export interface LockEntry extends LockRecord {
-  readonly token: string;
-  readonly leaseId: string;
-}
-export interface NodeEntry {
-  readonly record: NodeRecord;
-  readonly leaseId: string;
-  readonly revision: string;
-  readonly departedMs?: number;
-}
-export interface Kept<T> {
-  readonly record: T;
-  readonly revision: string;
-}
-
-export interface Caps {
-  readonly tasks: number;
-  /** How long a node that is gone stays listed, ms. */
-  readonly departedMs: number;
-}
-export const DEFAULT_CAPS: Caps = Object.freeze({ tasks: 500_000, departedMs: 600_000 });
-
-/** What has to be rendered again. */
-export class Dirty {
-  readonly locks = new Set<string>();
-  readonly workflows = new Set<string>();
-  readonly schedules = new Set<string>();
-  nodes = false;
-  queues = false;
-  /** Facts that explanations rest on. */
-  facts = false;
-}
 
 export class BoardState {
   readonly tasks: Table<TaskEntry>;
   readonly counts = new TaskCounts();
   readonly traffic = new Traffic();
   readonly locks = new Map<string, LockEntry>();
-  readonly progress = new Map<string, Progress>();
+  readonly progress = new Map<string, ProgressEntry>();
   readonly nodes = new Map<string, NodeEntry>();
   readonly stats = new Map<string, NodeStats>();
   readonly queues = new Map<string, Kept<Settings>>();
@@ -113,7 +87,7 @@ export class BoardState {
         if (!same) this.#put(parsed, kv);
       }
     }
-    for (const id of [...this.tasks.ids()]) if (!seen.has(id)) this.tasks.delete(id);
+    for (const id of this.tasks.ids()) if (!seen.has(id)) this.tasks.delete(id);
     for (const node of departed) if (!this.nodes.has(node.record.id)) this.#depart(node);
     if (this.leader === undefined) this.leaderGoneMs ??= this.#now();
     this.#live = true;
@@ -155,6 +129,12 @@ export class BoardState {
     }
   }
 
+  /** What the attempt that runs now has reported. */
+  progressOf(id: string, attempt: number): Progress | undefined {
+    const progress = this.progress.get(id);
+    return progress?.attempt === attempt ? progress.view : undefined;
+  }
+
   liveNodes(): NodeEntry[] {
     return [...this.nodes.values()].filter(({ departedMs }) => departedMs === undefined);
   }
@@ -185,6 +165,7 @@ export class BoardState {
         return;
       case 'progress':
         this.progress.set(parsed.id, decodeProgress(kv.value));
+        this.dirty.locks.add(parsed.id);
         return;
       case 'nodes':
         return this.#putNode(kv);
@@ -228,7 +209,7 @@ export class BoardState {
 
   /** Previews made before their secrets were known. */
   #hidePreviews(names: ReadonlySet<string>): void {
-    for (const task of [...this.tasks.values()]) if (names.has(task.name)) this.tasks.set({ ...task, args: '…' });
+    for (const task of this.tasks.values()) if (names.has(task.name)) this.tasks.set({ ...task, args: '…' });
   }
 
   #putTask(id: string, kv: KeyValue): void {
@@ -327,17 +308,4 @@ function slotsOf(slots: Map<string, Map<number, string>>, limit: string): Map<nu
   let held = slots.get(limit);
   if (held === undefined) slots.set(limit, (held = new Map()));
   return held;
-}
-
-/** Written by workers in many languages: what is not as expected is left out. */
-export function decodeProgress(text: string): Progress {
-  const stored = decodeRecord<{ fraction?: unknown; message?: unknown; atMs?: unknown }>(text, 'progress');
-  const { fraction, message, atMs } = stored;
-  return {
-    ...(typeof fraction === 'number' && Number.isFinite(fraction)
-      ? { fraction: Math.min(1, Math.max(0, fraction)) }
-      : {}),
-    ...(typeof message === 'string' ? { message: cutText(redactText(message.slice(0, 1_000)), 200) } : {}),
-    ...(typeof atMs === 'number' ? { atMs } : {}),
-  };
 }

@@ -1,6 +1,7 @@
 /** The sections of the summary view. */
 import type { Facets, LeaderCard, SummarySection, Triage } from '@leasehold/wire';
 import type { NodeStats } from '@leasehold/core/model';
+import { splitPair } from './counts.js';
 import { queueNames, type RowContext } from './rows.js';
 
 type LeaderHealth = NonNullable<NodeStats['leaderHealth']>;
@@ -155,11 +156,8 @@ function unserved({ state, facts }: RowContext): Pick<Triage, 'queuesWithoutWork
   const nodes = facts.nodes().filter(({ draining }) => !draining);
   const queues = new Set<string>();
   const names = new Set<string>();
-  const seen = new Set<string>();
-  for (const { queue, name } of state.counts.byState.PENDING.values()) {
-    const pair = `${queue}\n${name}`;
-    if (seen.has(pair)) continue;
-    seen.add(pair);
+  for (const pair of state.counts.pending.names()) {
+    const [queue, name] = splitPair(pair);
     const paused = state.queues.get(queue)?.record.paused !== undefined;
     const serving = nodes.filter((node) => node.queues.has(queue));
     if (serving.length === 0 && !paused) queues.add(queue);

@@ -70,7 +70,7 @@ export function taskEntry(task: TaskRecord, revision: bigint, secrets: readonly 
     createdMs: task.createdMs,
     updatedMs: task.updatedMs,
     scheduleAtMs: task.scheduleAtMs,
-    args: interned.of(previewValues(task.args, secrets)),
+    args: previewValues(task.args, secrets),
     cancelling: task.cancelRequested !== undefined,
     revision: revision.toString(),
     ...(task.dueMs === undefined ? {} : { dueMs: task.dueMs }),

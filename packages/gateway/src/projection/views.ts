@@ -132,10 +132,9 @@ export class Views {
         'nodes',
         [...state.nodes.values()].map((node) => nodeRow(this.#context, node)),
       );
-    if (state.dirty.queues) {
-      this.#replace('queues', queueRows(this.#context));
-      this.#replace('errors', state.counts.errorRows());
-    }
+    if (state.dirty.queues) this.#replace('queues', queueRows(this.#context));
+    if (state.counts.errorsChanged) this.#replace('errors', state.counts.errorRows());
+    state.counts.errorsChanged = false;
     state.dirty.nodes = false;
     state.dirty.queues = false;
     this.#replace('summary', sections);
@@ -164,7 +163,7 @@ export class Views {
   #replace<V extends SmallView>(view: V, rows: readonly RowOf[V][]): void {
     const table = this.#small[view] as Table<RowOf[V]>;
     const ids = new Set(rows.map(({ id }) => id));
-    for (const id of [...table.ids()]) if (!ids.has(id)) table.delete(id);
+    for (const id of table.ids()) if (!ids.has(id)) table.delete(id);
     for (const row of rows) this.#set(view, row);
   }
 

@@ -13,7 +13,7 @@ import type { LogLine, TaskDetail } from '@leasehold/wire';
 import { redactText, showValues } from '../guard/redact.js';
 import type { Board } from '../projection/board.js';
 import { handlerView, taskRow } from '../projection/rows.js';
-import { decodeProgress, type LockEntry } from '../projection/state.js';
+import { decodeProgress, type LockEntry } from '../projection/kept.js';
 import { taskEntry } from '../projection/task-entry.js';
 import { attemptsOf, historyOf, readPast, showError } from './history.js';
 
@@ -138,8 +138,15 @@ async function readTask(store: Store, id: string): Promise<Read> {
     ...(lock === undefined
       ? {}
       : { lock: { ...decodeLock(lock.value), token: lock.createRevision.toString(), leaseId: lock.lease.toString() } }),
-    ...(progress === undefined ? {} : { progress: decodeProgress(progress.value) }),
+    ...progressNow(task, progress),
   };
+}
+
+/** Of the last attempt only. */
+function progressNow(task: TaskRecord, kv: KeyValue | undefined): Pick<Read, 'progress'> {
+  if (kv === undefined) return {};
+  const { attempt, view } = decodeProgress(kv.value);
+  return attempt === task.attempt ? { progress: view } : {};
 }
 
 function firstOf(result: OpResult): KeyValue | undefined {
