@@ -40,8 +40,9 @@ function selectTasks(workflow: CompiledWorkflow, states: States, selection: Reop
   const after = following(workflow, first).flatMap(([start, end]) =>
     Array.from({ length: end - start }, (_, i) => start + i),
   );
-  // What has already run on this member's failure (under `ignore`) would not notice its success: it runs again too.
-  const everything = from !== undefined || after.some((index) => states[index] === 'SUCCESS');
+  // What has already run after this member, well or not, would not notice what becomes of it now: it runs again too.
+  const ran = (index: number): boolean => states[index] === 'SUCCESS' || states[index] === 'FAILURE';
+  const everything = from !== undefined || after.some(ran);
   return new Set([first, ...after.filter((index) => everything || states[index] === 'CANCELLED')]);
 }
 

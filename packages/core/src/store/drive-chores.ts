@@ -8,11 +8,11 @@ import { retriedByOperator } from '../model/transition.js';
 import type { TaskRecord } from '../model/task.js';
 import type { CompiledTask } from '../model/workflow.js';
 import { chunks, step, type DriveContext, type SeenChore } from './drive-context.js';
-import { dropRest, readByIndex, releaseMembers, stopRange } from './drive-members.js';
+import { dropRest, readByIndex, releaseMembers, stopRange, stopWaiting } from './drive-members.js';
 import { edgeOps } from './edge.js';
 import { readMembers } from './graph.js';
 import { choreOp, joinOps, memberOps } from './submit.js';
-import { absent, del, modIs, put, versionIs } from './store.js';
+import { absent, del, modIs, put } from './store.js';
 
 export async function applyChore(context: DriveContext, seen: SeenChore): Promise<void> {
   const { chore } = seen;
@@ -54,8 +54,12 @@ async function afterEnd(
     await finish(context, seen);
     return;
   }
-  const { next } = task.cont;
+  const { next, policy } = task.cont;
   const failure = chore.failure;
+  // An operator ended it by force in a chain that ignores failures: it goes on, as after any other end.
+  if (failure !== undefined && policy === 'ignore' && member.task.cause !== 'stopped' && !isHalting(context)) {
+    return next === undefined ? leaveAfterSuccess(context, seen, task) : afterRelease(context, seen, chore.index);
+  }
   if (next === undefined && failure === undefined) return leaveAfterSuccess(context, seen, task);
   const reason = failure === undefined ? 'the workflow is cancelled' : `${failure.name} did not succeed`;
   if (next !== undefined && !(await dropRest(context, next, reason))) return;
@@ -148,33 +152,18 @@ async function unfold(context: DriveContext, seen: SeenChore): Promise<void> {
 
 /** Releases every waiting member whose predecessor is complete: after unfolding and after reopening. */
 async function start(context: DriveContext, seen: SeenChore): Promise<void> {
-  const { graph } = context;
-  const states = await readStates(context);
+  const { graph, workflow } = context;
+  const states = await readStates(context, { handsOn: workflow.record.generation });
   const guards = [modIs(seen.key, seen.revision)];
-  if (isHalting(context)) {
-    const everything = { rest: [0, graph.tasks.length], restJoins: [1, graph.joins.length] } as const;
-    if (await dropRest(context, everything, 'the workflow is cancelled')) {
-      await finish(context, seen);
-      await endHalted(context);
-    }
-    return;
-  }
   const ready = startable(graph, states);
-  for (const chunk of chunks(ready, 1_000)) if (!(await releaseMembers(context, chunk, [], guards))) return;
+  // What would begin now is over instead; what runs already, and whatever follows either, is told of by its own end (D4).
+  const begin = isHalting(context)
+    ? (chunk: readonly number[]) => stopWaiting(context, chunk, 'the workflow is cancelled')
+    : (chunk: readonly number[]) => releaseMembers(context, chunk, [], guards);
+  for (const chunk of chunks(ready, 1_000)) if (!(await begin(chunk))) return;
   if (!(await finish(context, seen))) return;
   // Joins without members at the start are complete now, and a reopened one may have nothing left to await.
   for (const { join } of graph.joins) context.joins.add(join);
-}
-
-/** Nothing of it ever ran: the root has nobody left to wait for. */
-async function endHalted({ store, graph, workflow, ...rest }: DriveContext): Promise<void> {
-  const { keys } = store;
-  const guard = versionIs(keys.workflow(graph.id), workflow.version);
-  const context = { store, graph, workflow, ...rest };
-  const slots = graph.joins[0]?.slots ?? 0;
-  const ops = Array.from({ length: slots }, (_, slot) => del(keys.barrier(graph.id, 0, slot)));
-  await step(context, [guard], [put(keys.join(graph.id, 0), ''), ...ops]);
-  context.joins.add(0);
 }
 
 async function cancelAll(context: DriveContext, seen: SeenChore, reason: string): Promise<void> {
@@ -196,7 +185,7 @@ async function reopen(
     ...(chore.from === undefined ? {} : { from: chore.from }),
   };
   const again = await reopenedAlready(context);
-  const plan = planReopen(graph, await readStates(context, again), selection);
+  const plan = planReopen(graph, await readStates(context, { asFailed: again }), selection);
   const opened = plan.joins.map(({ join, slots, held }) =>
     step(
       context,
@@ -211,6 +200,8 @@ async function reopen(
       ],
     ),
   );
+  // Nothing to put back: it ends again as it had.
+  if (plan.joins.length === 0) opened.push(step(context, [guard], [put(keys.join(graph.id, 0), '')]));
   if (!(await Promise.all(opened)).every(Boolean)) return;
   for (const chunk of chunks([...plan.tasks], 200)) {
     const members = (await readByIndex(context, chunk)).filter(({ task }) => isEnded(task.state));
@@ -243,13 +234,23 @@ function stateForPlan(task: TaskRecord): TaskState {
   return task.state === 'CANCELLED' && task.cause !== 'stopped' ? 'FAILURE' : task.state;
 }
 
-async function readStates(context: DriveContext, asFailed?: ReadonlySet<number>): Promise<States> {
+/**
+ * `asFailed`: members that this reopening has put back already. `handsOn`: what ended in this generation counts as not over:
+ * it was released since the start was due, and it, or its join, sees to what follows. Only what was over before is past.
+ */
+async function readStates(
+  context: DriveContext,
+  { asFailed, handsOn }: { readonly asFailed?: ReadonlySet<number>; readonly handsOn?: number } = {},
+): Promise<States> {
   const { store, graph } = context;
   const states: (TaskState | undefined)[] = graph.tasks.map(() => undefined);
   for await (const page of readMembers(store, graph.id, 0, graph.tasks.length)) {
     for (const { task } of page) {
-      const index = task.workflow?.index ?? -1;
-      if (index >= 0) states[index] = asFailed?.has(index) === true ? 'CANCELLED' : stateForPlan(task);
+      const { index = -1, generation } = task.workflow ?? {};
+      if (index < 0) continue;
+      if (asFailed?.has(index) === true) states[index] = 'CANCELLED';
+      else if (generation === handsOn && isEnded(task.state)) states[index] = 'STARTED';
+      else states[index] = stateForPlan(task);
     }
   }
   return states;

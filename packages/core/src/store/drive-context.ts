@@ -1,5 +1,6 @@
 /** What the parts of the driver share. */
 import type { Compare, Op } from '../kv/kv.js';
+import { LeaseholdError } from '../model/errors.js';
 import type { Chore } from '../model/records.js';
 import type { Taken } from '../model/transition.js';
 import type { CompiledWorkflow } from '../model/workflow.js';
@@ -32,12 +33,20 @@ export function chunks<T>(items: readonly T[], size: number): T[][] {
   return out;
 }
 
-/** Commits one step; false when a guard did not hold (somebody else was there first, or something changed). */
+/**
+ * Commits one step; false when a guard did not hold (somebody else was there first, or something changed).
+ * @throws LeaseholdError `session-lost` when the fence does not hold: to try again under it would never end.
+ */
 export async function step(
   context: DriveContext,
   compare: readonly Compare[],
   success: readonly Op[],
 ): Promise<boolean> {
   const result = await context.store.committer.submit(context.fence, { compare, success });
-  return result.kind === 'answered' && (result.succeeded || result.resent);
+  if (result.kind === 'fenced') {
+    throw new LeaseholdError('session-lost', `fence ${context.fence.id} does not hold any more`, {
+      fence: context.fence.id,
+    });
+  }
+  return result.succeeded || result.resent;
 }

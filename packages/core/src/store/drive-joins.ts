@@ -143,6 +143,8 @@ function errorCallback(context: DriveContext, join: CompiledJoin, failures: read
   );
 }
 
+const delAll = (prefix: string): Op => ({ kind: 'delete', key: prefix, rangeEnd: prefixEnd(prefix) });
+
 async function endWorkflow(context: DriveContext, state: JoinState): Promise<Completion> {
   const { store, graph, workflow, taken } = context;
   const { keys } = store;
@@ -162,7 +164,8 @@ async function endWorkflow(context: DriveContext, state: JoinState): Promise<Com
   const done = await step(
     context,
     [...guards(context, 0, state), noChores],
-    [del(state.marker.key), put(keys.workflow(graph.id), encodeRecord(ended))],
+    // With it goes what a cancellation has overtaken: an empty join that nobody completed.
+    [...[keys.joins(graph.id), keys.barriers(graph.id)].map(delAll), put(keys.workflow(graph.id), encodeRecord(ended))],
   );
   return done ? 'done' : 'again';
 }

@@ -108,6 +108,15 @@ export async function stopRange(context: DriveContext, from: number, to: number,
   }
 }
 
+/**
+ * Ends waiting members that a cancelled workflow would have released. Each leaves a chore, which sees to what follows it.
+ * False when one of them changed meanwhile.
+ */
+export async function stopWaiting(context: DriveContext, indexes: readonly number[], reason: string): Promise<boolean> {
+  const waiting = (await readByIndex(context, indexes)).filter(({ task }) => task.state === 'WAITING');
+  return (await Promise.all(waiting.map((member) => tryStop(context, member, reason)))).every(Boolean);
+}
+
 function isUnderWay(task: TaskRecord): boolean {
   return !isEnded(task.state) && task.state !== 'WAITING' && task.cancelRequested === undefined;
 }

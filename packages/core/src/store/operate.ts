@@ -141,6 +141,8 @@ export function cancelTask(
   return actOnTask(store, call, options.force === true ? 'task.cancel-force' : 'task.cancel', id, async (member) => {
     const { task } = member;
     if (isEnded(task.state)) throw wrongState(task, 'a task that has not ended');
+    // Its workflow would end before what it waits for has (D4).
+    if (task.state === 'WAITING') throw wrongState(task, 'a task that waits for no other; cancel its workflow');
     if (task.state === 'STARTED' && options.force !== true) return askToStop(store, call, task);
     return endNow(store, call, task);
   });
@@ -309,11 +311,16 @@ function reopenOps(
     reason: _reason,
     ...record
   } = decodeRecord<WorkflowRecord>(kv.value, 'workflow');
-  if (record.state === 'CANCELLING') {
-    throw new LeaseholdError('wrong-state', `workflow ${record.id} is being cancelled; wait until it has ended`, {
-      id: record.id,
-      state: record.state,
-    });
+  // While it runs, what goes on in it (a failure that is being told, a follower that runs) cannot be told from what is put back.
+  if (!isWorkflowEnded(record.state)) {
+    throw new LeaseholdError(
+      'wrong-state',
+      `workflow ${record.id} is ${record.state}; a part of it is retried when it has ended`,
+      {
+        id: record.id,
+        state: record.state,
+      },
+    );
   }
   const next: WorkflowRecord = {
     ...record,
