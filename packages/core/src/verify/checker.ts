@@ -126,7 +126,9 @@ export class Checker {
   /** Events carry what was there before: a history with a hole is noticed instead of judged. */
   #requireNext(revision: Revision, events: HistoryRevision['events']): void {
     if (revision <= this.#view.revision) {
-      throw new LeaseholdError('conflict', `revision ${revision} follows ${this.#view.revision}`, { revision: String(revision) });
+      throw new LeaseholdError('conflict', `revision ${revision} follows ${this.#view.revision}`, {
+        revision: String(revision),
+      });
     }
     const touched = new Set<string>();
     for (const { kv, prev } of events) {

@@ -46,9 +46,10 @@ function checkRecord(scene: Scene, change: ChangeOf<'tasks'>): void {
   else if (before.state === 'STARTED') checkLeaving(scene, before, after);
 }
 
-/** An edit in place: somebody asked a running task to stop. Nothing else may differ. */
+/** An edit in place: somebody asked a running task to stop, or asked again. Nothing else may differ. */
 function isRequestToStop(before: TaskRecord, after: TaskRecord): boolean {
-  if (before.cancelRequested !== undefined || after.cancelRequested === undefined) return false;
+  if (after.cancelRequested === undefined) return false;
+  if (before.cancelRequested !== undefined) return JSON.stringify(before) === JSON.stringify(after);
   const { cancelRequested: _asked, updatedMs: _at, ...now } = after;
   const { updatedMs: _then, ...then } = before;
   return JSON.stringify(now) === JSON.stringify(then);
@@ -124,7 +125,8 @@ function checkClaim(scene: Scene, before: TaskRecord, after: TaskRecord): void {
 function checkPauses({ view, report }: Scene, task: TaskRecord): void {
   for (const key of [view.keys.queue(task.queue), view.keys.name(task.name), view.keys.all()]) {
     const settings = view.recordOf<Settings>(view.was(key));
-    if (settings?.paused !== undefined) report('I9', [view.keys.task(task.id), key], `${task.id} was claimed while paused`);
+    if (settings?.paused !== undefined)
+      report('I9', [view.keys.task(task.id), key], `${task.id} was claimed while paused`);
   }
 }
 
@@ -133,8 +135,14 @@ function checkWorkflowOf({ view, report }: Scene, task: TaskRecord): void {
   if (task.workflow === undefined) return;
   const key = view.keys.workflow(task.workflow.id);
   const kv = view.was(key);
-  if (kv !== undefined && kv.version === BigInt(task.workflow.version)) return;
-  report('I2', [view.keys.task(task.id), key], `${task.id} was claimed under a version of its workflow that has passed`);
+  const state = view.workflowOf(kv)?.state;
+  if (state !== 'RUNNING') report('I2', [key], `${task.id} was claimed although its workflow is ${state ?? 'gone'}`);
+  if (kv === undefined || kv.version === BigInt(task.workflow.version)) return;
+  report(
+    'I2',
+    [view.keys.task(task.id), key],
+    `${task.id} was claimed under a version of its workflow that has passed`,
+  );
 }
 
 /** Causes that give the task back without its end: who was asked to stop is not given back. */

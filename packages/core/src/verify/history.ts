@@ -162,7 +162,11 @@ class Mail {
 type StoredKv = readonly [key: string, value: string, create: string, mod: string, version: string, lease: string];
 
 function storeKv(kv: KeyValue): StoredKv {
-  return [kv.key, kv.value, ...[kv.createRevision, kv.modRevision, kv.version, kv.lease].map(String)] as unknown as StoredKv;
+  return [
+    kv.key,
+    kv.value,
+    ...[kv.createRevision, kv.modRevision, kv.version, kv.lease].map(String),
+  ] as unknown as StoredKv;
 }
 
 function loadKv([key, value, create, mod, version, lease]: StoredKv): KeyValue {
@@ -180,7 +184,11 @@ function loadKv([key, value, create, mod, version, lease]: StoredKv): KeyValue {
 export async function* recordLines({ start, revisions }: History): AsyncGenerator<string> {
   yield JSON.stringify({ start: String(start.revision), kvs: start.kvs.map(storeKv) });
   for await (const { revision, events } of revisions) {
-    const stored = events.map(({ type, kv, prev }) => [type, storeKv(kv), ...(prev === undefined ? [] : [storeKv(prev)])]);
+    const stored = events.map(({ type, kv, prev }) => [
+      type,
+      storeKv(kv),
+      ...(prev === undefined ? [] : [storeKv(prev)]),
+    ]);
     yield JSON.stringify({ revision: String(revision), events: stored });
   }
 }
@@ -195,7 +203,8 @@ export async function readRecording(lines: AsyncIterable<string> | Iterable<stri
     if ('start' in parsed) start = { revision: BigInt(parsed.start), kvs: parsed.kvs.map(loadKv) };
     else revisions.push({ revision: BigInt(parsed.revision), events: parsed.events.map(loadEvent) });
   }
-  if (start === undefined) throw new LeaseholdError('unreadable', 'a recording begins with the state that it continues');
+  if (start === undefined)
+    throw new LeaseholdError('unreadable', 'a recording begins with the state that it continues');
   return { start, until: revisions.at(-1)?.revision ?? start.revision, revisions: inOrder(revisions) };
 }
 

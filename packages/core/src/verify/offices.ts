@@ -45,12 +45,17 @@ function checkFire(scene: Scene, { key, parsed, before, after }: ChangeOf<'fires
   if (after === undefined) return;
   const fire = view.recordOf<FireValue>(after);
   checkLeader(scene, key, fire?.by ?? '');
-  if (before !== undefined || past.fired.has(key)) report('I11', [key], `instant ${parsed.timeMs} of ${parsed.id} fired again`);
+  if (before !== undefined || past.fired.has(key))
+    report('I11', [key], `instant ${parsed.timeMs} of ${parsed.id} fired again`);
   past.fired.add(key);
   const scheduleKey = view.keys.schedule(parsed.id);
   const schedule = view.recordOf<ScheduleRecord>(view.change(scheduleKey)?.after);
   if (schedule?.lastMs === undefined || schedule.lastMs < parsed.timeMs) {
-    report('I11', [key, scheduleKey], `instant ${parsed.timeMs} of ${parsed.id} fired and the schedule did not move on`);
+    report(
+      'I11',
+      [key, scheduleKey],
+      `instant ${parsed.timeMs} of ${parsed.id} fired and the schedule did not move on`,
+    );
   }
   if (fire?.id === undefined) return;
   const submitted = [view.keys.task(fire.id), view.keys.workflow(fire.id)].some((one) => view.get(one) !== undefined);

@@ -38,7 +38,8 @@ export function checkQuiet({ view, report }: Scene): void {
     if (parsed === undefined) continue;
     if (parsed.kind === 'tasks') {
       const task = view.taskOf(kv);
-      if (task !== undefined && !isEnded(task.state)) report('I5', [kv.key], `${task.id} never ended: it is ${task.state}`);
+      if (task !== undefined && !isEnded(task.state))
+        report('I5', [kv.key], `${task.id} never ended: it is ${task.state}`);
     } else if (parsed.kind === 'workflows') {
       const workflow = view.workflowOf(kv);
       if (workflow !== undefined && !isWorkflowEnded(workflow.state)) {

@@ -38,7 +38,11 @@ function checkAfterChore(scene: Scene, workflow: string, chore: string): void {
 }
 
 /** Whoever comes after something that is over now; what is over already is looked behind. */
-function checkFollowers(scene: Scene, workflow: string, done: { readonly index: number } | { readonly join: number }): void {
+function checkFollowers(
+  scene: Scene,
+  workflow: string,
+  done: { readonly index: number } | { readonly join: number },
+): void {
   const graph = scene.graphs.of(workflow);
   if (graph === undefined) return;
   const first = 'index' in done ? graph.compiled.tasks[done.index]?.cont : graph.join(done.join)?.cont;
@@ -84,30 +88,54 @@ function checkRelease(scene: Scene, task: TaskRecord, place: WorkflowPlace): voi
   const { view, graphs, report, past } = scene;
   const record = view.keys.task(task.id);
   const once = `${task.id}/${place.generation}`;
-  if (past.released.has(once)) report('I6', [record], `${task.id} was released twice in generation ${place.generation}`);
+  if (past.released.has(once))
+    report('I6', [record], `${task.id} was released twice in generation ${place.generation}`);
   past.released.add(once);
   const workflow = view.was(view.keys.workflow(place.id));
   const state = view.workflowOf(workflow)?.state;
   if (workflow?.version !== BigInt(place.version) || state !== 'RUNNING') {
-    report('I2', [record], `${task.id} was released under version ${place.version} of a workflow that is ${state ?? 'gone'}`);
+    report(
+      'I2',
+      [record],
+      `${task.id} was released under version ${place.version} of a workflow that is ${state ?? 'gone'}`,
+    );
   }
   const graph = graphs.of(place.id);
-  if (graph === undefined || view.was(view.keys.chore(place.id, 'start')) !== undefined) return;
+  if (graph === undefined) return;
   const unit = graph.predecessor(place.index);
+  if (view.was(view.keys.chore(place.id, 'start')) !== undefined && isPast(scene, unit, place)) return;
   if (unit === undefined) report('I6', [record], `${task.id} was released, and waits for nobody`);
   else if ('join' in unit) checkReleaseByJoin(scene, task, place, unit.join.join);
   else checkReleaseByTask(scene, task, place, unit);
+}
+
+/** At a start: what it waited for is nothing, or was over before (this generation of) the workflow began. */
+function isPast({ view }: Scene, unit: Unit | undefined, { id, generation }: WorkflowPlace): boolean {
+  if (unit === undefined) return true;
+  if ('join' in unit) {
+    const [from, to] = unit.join.range;
+    return from === to || view.was(view.keys.join(id, unit.join.join)) === undefined;
+  }
+  const task = view.member(id, unit.task.index);
+  return task !== undefined && isEnded(task.state) && (task.workflow?.generation ?? 0) < generation;
 }
 
 function checkReleaseByJoin({ view, report }: Scene, task: TaskRecord, place: WorkflowPlace, join: number): void {
   const [awaited] = view.groupBefore(`barrier:${place.id}/${join}`);
   const marker = view.keys.join(place.id, join);
   const record = view.keys.task(task.id);
-  if (awaited !== undefined) report('I6', [record, awaited], `${task.id} was released while join ${join} awaited members`);
-  if (view.was(marker) === undefined) report('I6', [record, marker], `${task.id} was released by join ${join}, which was over`);
+  if (awaited !== undefined)
+    report('I6', [record, awaited], `${task.id} was released while join ${join} awaited members`);
+  if (view.was(marker) === undefined)
+    report('I6', [record, marker], `${task.id} was released by join ${join}, which was over`);
 }
 
-function checkReleaseByTask({ view, report }: Scene, task: TaskRecord, place: WorkflowPlace, unit: Unit & object): void {
+function checkReleaseByTask(
+  { view, report }: Scene,
+  task: TaskRecord,
+  place: WorkflowPlace,
+  unit: Unit & object,
+): void {
   if (!('task' in unit)) return;
   const before = view.member(place.id, unit.task.index);
   const keys = [view.keys.task(task.id), view.keys.task(unit.task.id)];

@@ -64,7 +64,8 @@ function checkWhole({ view, graphs, report }: Scene, record: WorkflowRecord): vo
   }
   for (const { join } of graph.compiled.joins) {
     const marker = keys.join(record.id, join);
-    if (view.get(marker) === undefined) report('I5', [key, marker], `workflow ${record.id} appeared without join ${join}`);
+    if (view.get(marker) === undefined)
+      report('I5', [key, marker], `workflow ${record.id} appeared without join ${join}`);
   }
 }
 
@@ -73,7 +74,8 @@ function checkEnd(scene: Scene, change: ChangeOf<'workflows'>, before: WorkflowR
   const { view, report } = scene;
   const { id } = after;
   const marker = view.keys.join(id, 0);
-  if (isWorkflowEnded(before.state)) report('I7', [change.key], `workflow ${id} ended as ${before.state}, then as ${after.state}`);
+  if (isWorkflowEnded(before.state))
+    report('I7', [change.key], `workflow ${id} ended as ${before.state}, then as ${after.state}`);
   const ended = view.change(marker);
   if (ended?.before === undefined || ended.after !== undefined) {
     report('I6', [change.key, marker], `workflow ${id} ended without completing its last join`);

@@ -1,5 +1,6 @@
 /** Carries out the plan's acts, at their times, on whatever is there: as people do, on stale sight and in bad moments. */
 import { prefixEnd } from '../../src/kv/kv.js';
+import { isLeaseholdError } from '../../src/model/errors.js';
 import { advance } from '../../src/store/drive.js';
 import * as operate from '../../src/store/operate.js';
 import type { Operated, SettingsTarget } from '../../src/store/operate.js';
@@ -9,7 +10,13 @@ import type { Process } from './process.js';
 import { tolerate, type World } from './world.js';
 
 /** Targets of pauses, resumed when the world is mended. */
-const TARGETS: readonly SettingsTarget[] = ['all', { queue: 'default' }, { queue: 'slow' }, { name: 'good' }, { name: 'flaky' }];
+const TARGETS: readonly SettingsTarget[] = [
+  'all',
+  { queue: 'default' },
+  { queue: 'slow' },
+  { name: 'good' },
+  { name: 'flaky' },
+];
 const TRIES = 6;
 
 export function operatorOf(acts: readonly Timed<ActKind>[], world: World): (process: Process) => Promise<void> {
@@ -48,7 +55,9 @@ async function again(process: Process, act: () => Promise<Operated>, tries = TRI
       try {
         return await act();
       } catch (error) {
-        refused = error instanceof Error && error.name === 'LeaseholdError';
+        refused = isLeaseholdError(error);
+        // An empty workflow has no member to begin from.
+        if (isLeaseholdError(error, 'invalid') && error.fields['field'] === 'from') return undefined;
         throw error;
       }
     });
@@ -102,7 +111,9 @@ async function carryOut(process: Process, { n, kind }: Timed<ActKind>): Promise<
 
 async function pickId(process: Process, kind: 'tasks' | 'workflows', draw: number): Promise<string | undefined> {
   const prefix = process.store.keys.kind(kind);
-  const page = await tolerate(() => process.store.kv.range({ key: prefix, rangeEnd: prefixEnd(prefix), keysOnly: true }));
+  const page = await tolerate(() =>
+    process.store.kv.range({ key: prefix, rangeEnd: prefixEnd(prefix), keysOnly: true }),
+  );
   const keys = page?.kvs ?? [];
   return keys[Math.floor(draw * keys.length)]?.key.slice(prefix.length);
 }

@@ -1,5 +1,6 @@
 /** Runs one plan to its end. The same plan gives the same run, step by step. */
 import { createHash } from 'node:crypto';
+import type { View } from '../../src/verify/view.js';
 import { leader } from './leader.js';
 import type { Alter } from './network.js';
 import { operatorOf } from './operator.js';
@@ -20,8 +21,15 @@ export interface Outcome {
 const MOST_STEPS = 120_000;
 const LOOK_EVERY = 40;
 
-export async function simulate(plan: Plan, alter?: () => Alter): Promise<Outcome> {
-  const world = new World(plan, alter);
+export interface SimulateOptions {
+  /** Breaks what each process sends; made anew for each. */
+  readonly alter?: () => Alter;
+  readonly onRevision?: (view: View) => void;
+}
+
+export async function simulate(plan: Plan, options: SimulateOptions = {}): Promise<Outcome> {
+  const world = new World(plan, options.alter);
+  world.onRevision = options.onRevision;
   begin(world);
   for (const event of plan.events) world.scheduler.setTimer(undefined, event.atMs, () => happen(world, event));
   world.scheduler.setTimer(undefined, ACTIVE_MS, () => mend(world));

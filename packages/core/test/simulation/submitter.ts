@@ -1,7 +1,6 @@
 /** Submits its share of the parts, each again and again under the same id until it is answered, and drives workflows on. */
 import type { Actor } from '../../src/model/records.js';
 import { isLeaseholdError } from '../../src/model/errors.js';
-import { KvError } from '../../src/kv/kv.js';
 import { advance } from '../../src/store/drive.js';
 import { upsertSchedule } from '../../src/store/schedules.js';
 import { submitWorkflow } from '../../src/store/submit.js';
@@ -55,11 +54,16 @@ async function submitOnce(process: Process, part: Part, world: World): Promise<{
     return {};
   }
   try {
-    const { kind, id } = await submitWorkflow(process.store, actorOf(process), part.workflow, { id: part.id, giveUpMs });
+    const { kind, id } = await submitWorkflow(process.store, actorOf(process), part.workflow, {
+      id: part.id,
+      giveUpMs,
+    });
     world.acknowledged.push({ kind, id });
     return kind === 'workflow' ? { drive: id } : {};
   } catch (error) {
-    if (error instanceof KvError || !isLeaseholdError(error, 'unique-conflict')) throw error;
+    // Tried for so long that a date of it has passed: whether it was accepted before is not known.
+    const refused = isLeaseholdError(error, 'unique-conflict') || isLeaseholdError(error, 'invalid');
+    if (!refused) throw error;
     return {};
   }
 }

@@ -2,9 +2,9 @@
  * A worker by hand: it reads what is ready, claims, "runs" and settles through the store's functions alone. It is as bad a
  * citizen as the guards have to bear: some claim what is locked, and some never look whether their lease can be trusted.
  */
-import { prefixEnd } from '../../src/kv/kv.js';
+import { prefixEnd, type KeyValue } from '../../src/kv/kv.js';
 import type { AttemptOutcome } from '../../src/model/outcome.js';
-import type { Settings } from '../../src/model/records.js';
+import type { Settings, WorkflowRecord } from '../../src/model/records.js';
 import { decodeLock, decodeRecord, decodeTask } from '../../src/model/codec.js';
 import type { TaskRecord } from '../../src/model/task.js';
 import { isPoison } from '../../src/model/transition.js';
@@ -88,7 +88,8 @@ class WorkerRun {
     }
     if (lock !== undefined && !random.chance(0.15)) return undefined;
     const task = decodeTask(record.value);
-    if ((task.state !== 'PENDING' && task.state !== 'STARTED') || (task.state === 'STARTED' && isPoison(task))) return undefined;
+    if ((task.state !== 'PENDING' && task.state !== 'STARTED') || (task.state === 'STARTED' && isPoison(task)))
+      return undefined;
     const candidate = await this.#candidate(task, record.modRevision);
     if (candidate === undefined) return undefined;
     const result = await claim(store, this.#session.holder, candidate);
@@ -100,14 +101,26 @@ class WorkerRun {
     const { store } = this.#process;
     const { keys } = store;
     const settingsKeys = [keys.queue(task.queue), keys.name(task.name), keys.all()];
-    const { results } = await store.kv.txn({ compare: [], success: settingsKeys.map(get) });
+    const place = task.workflow;
+    const workflowKeys = place === undefined ? [] : [keys.workflow(place.id)];
+    const { results } = await store.kv.txn({ compare: [], success: [...settingsKeys, ...workflowKeys].map(get) });
     const settings = settingsKeys.map((_, i) => found(results, i));
     if (settings.some((kv) => kv !== undefined && decodeRecord<Settings>(kv.value, 'settings').paused !== undefined)) {
       return undefined;
     }
     const [queue = 0n, name = 0n, all = 0n] = settings.map((kv) => kv?.modRevision ?? 0n);
     const slots = await this.#freeSlots(task);
-    return slots === undefined ? undefined : { task, revision, settings: { queue, name, all }, slots };
+    if (slots === undefined) return undefined;
+    const now = this.#underPresentVersion(task, found(results, settingsKeys.length));
+    return { task: now, revision, settings: { queue, name, all }, slots };
+  }
+
+  /** A workflow that was reopened goes on under another version; now and then a worker has not heard of it. */
+  #underPresentVersion(task: TaskRecord, workflow: KeyValue | undefined): TaskRecord {
+    const place = task.workflow;
+    if (place === undefined || workflow === undefined || this.#process.random.chance(0.1)) return task;
+    const { state } = decodeRecord<WorkflowRecord>(workflow.value, 'workflow');
+    return state === 'RUNNING' ? { ...task, workflow: { ...place, version: Number(workflow.version) } } : task;
   }
 
   async #freeSlots(task: TaskRecord): Promise<Candidate['slots'] | undefined> {

@@ -23,7 +23,10 @@ export function makePart(seed: number, n: number, profile: Profile, startMs: num
 }
 
 function makeWorkflow(random: Random, kind: Exclude<PartKind, 'schedule'>, nowMs: number): Workflow {
-  const task = (more: Partial<Signature> = {}): Workflow => ({ kind: 'task', signature: signature(random, nowMs, more) });
+  const task = (more: Partial<Signature> = {}): Workflow => ({
+    kind: 'task',
+    signature: signature(random, nowMs, more),
+  });
   switch (kind) {
     case 'task':
       return task();
@@ -36,7 +39,11 @@ function makeWorkflow(random: Random, kind: Exclude<PartKind, 'schedule'>, nowMs
     case 'workflow':
       return nested(random, 3);
     case 'large':
-      return { kind: 'chord', header: Array.from({ length: random.int(34, 40) }, () => leaf(random)), callback: leaf(random) };
+      return {
+        kind: 'chord',
+        header: Array.from({ length: random.int(34, 40) }, () => leaf(random)),
+        callback: leaf(random),
+      };
   }
 }
 

@@ -6,6 +6,7 @@ import { isLeaseholdError, type ErrorCode } from '../../src/model/errors.js';
 import { Keys } from '../../src/model/keys.js';
 import type { ScheduleRecord } from '../../src/model/records.js';
 import { byRevision, Checker, type Acknowledged, type Violation } from '../../src/verify/index.js';
+import type { View } from '../../src/verify/view.js';
 import type { Plan } from './plan.js';
 import type { FaultKind } from './network.js';
 import { Process, type ProcessOptions } from './process.js';
@@ -34,6 +35,8 @@ export class World {
   /** Submissions that are not answered yet. */
   readonly open = new Set<string>();
   failure: Failure | undefined;
+  /** Told of each revision after it was checked. */
+  onRevision: ((view: View) => void) | undefined;
   /** No more faults: everything has to come to an end. */
   mended = false;
   readonly #alter: ProcessOptions['alter'];
@@ -92,7 +95,9 @@ export class World {
     for (const kv of this.checker.view.all()) {
       if (!kv.key.startsWith(this.keys.kind('schedules'))) continue;
       const schedule = this.checker.view.recordOf<ScheduleRecord>(kv);
-      if (schedule?.nextMs !== undefined || schedule?.submitting !== undefined || schedule?.queuedMs !== undefined) return false;
+      if (schedule?.nextMs !== undefined || schedule?.submitting !== undefined) return false;
+      const queued = schedule?.queuedMs !== undefined && schedule.fired < (schedule.count ?? Infinity);
+      if (queued) return false;
     }
     return true;
   }
@@ -121,6 +126,7 @@ export class World {
   #check(events: readonly KvEvent[]): void {
     for (const revision of byRevision(events)) {
       const found = this.checker.apply(revision);
+      this.onRevision?.(this.checker.view);
       if (found.length > 0) this.failure ??= { kind: 'violation', violations: found };
     }
   }
