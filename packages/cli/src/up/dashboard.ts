@@ -19,7 +19,7 @@ let stopping = false;
 async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
-  await board.stop();
+  await board.close();
   exit(0);
 }
 process.on('SIGTERM', () => void stop());
