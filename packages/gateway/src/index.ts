@@ -12,4 +12,4 @@ export {
 export type { Refusal } from './guard/origin.js';
 export { ROUTES } from './rest/app.js';
 export type { Board } from './projection/board.js';
-export type { Clock, Logger } from './clock.js';
+export type { Clock, Logger } from '@leasehold/core';

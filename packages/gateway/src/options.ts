@@ -1,6 +1,6 @@
 import { LeaseholdError } from '@leasehold/core/model';
 import type { Kv } from '@leasehold/core/kv';
-import { silentLogger, systemClock, type Clock, type Logger } from './clock.js';
+import { silentLogger, systemClock, type Clock, type Logger } from '@leasehold/core';
 import { localOperator, type Auth } from './guard/identity.js';
 import { isLoopbackAddress } from './guard/origin.js';
 import type { Caps } from './projection/kept.js';

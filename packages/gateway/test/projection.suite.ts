@@ -13,7 +13,7 @@ import {
 import type { Held, Holder } from '@leasehold/core/store';
 import { cancelTask, forceRelease, pause, retryTask } from '@leasehold/core/store';
 import { createGateway, type Gateway } from '../src/index.js';
-import { systemClock } from '../src/clock.js';
+import { systemClock } from '@leasehold/core';
 import { Subscription } from '../src/live/subscription.js';
 import { ACTOR, openWorld, text, type Target, type World } from './world.js';
 

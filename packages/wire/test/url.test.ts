@@ -13,7 +13,9 @@ import {
 } from '../src/index.js';
 
 const parse = (text: string) => parseTasksUrl(new URLSearchParams(text));
-const value = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => !/\p{Surrogate}/u.test(text));
+const value = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+  .filter((text) => !/\p{Surrogate}/u.test(text));
 const list = fc.uniqueArray(value, { minLength: 1, maxLength: 4 });
 const filter: fc.Arbitrary<TaskFilter> = fc.record(
   {

@@ -23,7 +23,7 @@ import {
   type ServerEvents,
   type SocketFailure,
 } from '@leasehold/wire';
-import type { Clock, Logger } from '../clock.js';
+import type { Clock, Logger } from '@leasehold/core';
 import type { Auth, Identity } from '../guard/identity.js';
 import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
 import type { Board } from '../projection/board.js';

@@ -18,7 +18,7 @@ import {
 import type { Board } from '../projection/board.js';
 import type { ListSnapshot } from '../projection/sorted-list.js';
 import type { Followed } from '../projection/views.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '@leasehold/core';
 
 export type Outgoing =
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot<AnyRow> }

@@ -9,7 +9,7 @@
 import { setMaxListeners } from 'node:events';
 import { Feed, type FeedRange, type FeedSnapshot, type FeedStatus, type Store } from '@leasehold/core/store';
 import type { ClusterCard, GapNotice, SummarySection } from '@leasehold/wire';
-import type { Clock, Logger } from '../clock.js';
+import type { Clock, Logger } from '@leasehold/core';
 import { Facts } from './facts.js';
 import { LoadedGraphs } from './graphs.js';
 import { Leases } from './leases.js';

@@ -2,7 +2,7 @@
 import type { Store } from '@leasehold/core/store';
 import type { OperatorCall } from '@leasehold/core/store';
 import { z } from 'zod';
-import type { Logger } from '../clock.js';
+import type { Logger } from '@leasehold/core';
 import type { Identity, Permission } from '../guard/identity.js';
 import type { Board } from '../projection/board.js';
 
