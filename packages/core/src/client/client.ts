@@ -74,7 +74,9 @@ export class Client {
    */
   async submit(part: Part, call: SubmitCall = {}): Promise<Handle<readonly unknown[]>> {
     const given = toWorkflow(part);
-    const workflow = this.#options.beforePublish?.(given) ?? given;
+    const wanted = this.#options.beforePublish?.(given) ?? given;
+    // What the caller changes in it while this waits is not what was submitted.
+    const workflow = this.#options.admit === undefined ? wanted : structuredClone(wanted);
     checkWorkflow(workflow, { ...LIMITS, ...this.store.limits });
     const id = call.id ?? (workflow.kind === 'task' ? workflow.signature.id : undefined);
     if (id !== undefined && isDerivedId(id)) {

@@ -24,6 +24,9 @@ export class Handlers {
     const infos: HandlerInfo[] = [];
     for (const handling of handlings) {
       const { name, aliases } = handling.definition;
+      if (typeof handling.run !== 'function') {
+        throw new LeaseholdError('invalid', `handlers: what runs ${name} is no function`, { field: 'handlers', name });
+      }
       const info = describeDefinition(handling.definition);
       for (const known of [name, ...aliases]) {
         if (this.#byName.has(known)) {
