@@ -74,10 +74,9 @@ export class Client {
    */
   async submit(part: Part, call: SubmitCall = {}): Promise<Handle<readonly unknown[]>> {
     const given = toWorkflow(part);
-    const wanted = this.#options.beforePublish?.(given) ?? given;
-    // What the caller changes in it while this waits is not what was submitted.
-    const workflow = this.#options.admit === undefined ? wanted : structuredClone(wanted);
-    checkWorkflow(workflow, { ...LIMITS, ...this.store.limits });
+    const published = this.#options.beforePublish?.(given) ?? given;
+    // A copy: what the caller changes in its own while this waits is not what was submitted.
+    const workflow = copyOf(checkWorkflow(published, { ...LIMITS, ...this.store.limits }));
     const id = call.id ?? (workflow.kind === 'task' ? workflow.signature.id : undefined);
     if (id !== undefined && isDerivedId(id)) {
       throw new LeaseholdError('invalid', `id: "${id}" has the form of a workflow member's; choose one without a dot`, {
@@ -214,6 +213,15 @@ export class Client {
     if (task !== undefined) return { kind: 'task', revision: task.modRevision };
     if (workflow !== undefined) return { kind: 'workflow', revision: workflow.modRevision };
     throw new LeaseholdError('not-found', `there is no task or workflow ${id}`, { id });
+  }
+}
+
+/** What cannot be copied cannot be stored either: it is left to the checks that name the field. */
+function copyOf(workflow: Workflow): Workflow {
+  try {
+    return structuredClone(workflow);
+  } catch {
+    return workflow;
   }
 }
 
