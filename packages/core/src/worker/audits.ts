@@ -70,7 +70,7 @@ export class Audits {
   /** Only locks from before the audit count, and only while the handler runs: settling deletes the lock itself. */
   #stopUnheld(session: Session, { locked, revision }: Audit): void {
     const { executor, logger } = this.#options;
-    for (const execution of [...executor.running.values()]) {
+    for (const execution of executor.running.values()) {
       const { held, phase } = execution;
       if (execution.session !== session || phase !== 'running' || held.token > revision || locked.has(held.task.id))
         continue;

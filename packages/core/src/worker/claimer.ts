@@ -8,15 +8,14 @@
  * K4  While a claim is in doubt its task counts as owned, so that the audit does not take its lock for a stray.
  */
 import type { LimitClaim } from '../model/task.js';
-import { isPoison } from '../model/transition.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { claim, type Candidate, type ClaimResult, type Held, type Seen } from '../store/claim.js';
+import type { Held } from '../store/claim.js';
 import { limitsOf } from '../store/edge.js';
-import { readWorkflow } from '../store/graph.js';
 import { readTasks } from '../store/ready.js';
 import type { Session } from '../store/session.js';
 import type { Store } from '../store/store.js';
+import { decideClaim, type Decided } from './claiming.js';
 import type { Intake } from './intake.js';
 import type { Limits, Slot } from './limits.js';
 import type { SettingsView } from './settings.js';
@@ -55,10 +54,6 @@ export interface EntrySource {
   again(entry: Entry): void;
   park(entry: Entry, reason: string): void;
 }
-
-type Verdict = 'claimed' | 'held' | 'again';
-
-const TRIES = 4;
 
 export class Claimer {
   readonly #options: ClaimerOptions;
@@ -231,20 +226,11 @@ export class Claimer {
 
   /** From the first try to the end of the run. Never rejects. */
   async #claim(session: Session, lane: Lane, entry: Entry, source: EntrySource, slots: readonly Slot[]): Promise<void> {
-    let held: Held | undefined;
-    let verdict: Verdict = 'again';
-    try {
-      const result = await this.#decide(session, lane, entry, slots);
-      if (typeof result === 'object') {
-        held = result.held;
-        verdict = 'claimed';
-      } else verdict = result;
-    } catch (error) {
-      this.#options.logger.warn('a claim failed', { task: entry.id, error });
-      verdict = await this.#afterError(session);
-    }
+    const decided = await this.#decide(session, lane, entry, slots);
+    const held = typeof decided === 'object' ? decided.held : undefined;
     this.#options.limits.release(slots, held !== undefined);
-    this.#giveBack(entry, source, verdict);
+    if (decided === 'again') source.again(entry);
+    else source.held(entry);
     const run = held === undefined ? undefined : this.#options.run(session, held);
     // The executor owns it before the claim lets go of it.
     this.#claiming.delete(entry.id);
@@ -259,89 +245,15 @@ export class Claimer {
     this.wake();
   }
 
-  /** K3 */
-  #giveBack(entry: Entry, source: EntrySource, verdict: Verdict): void {
-    if (verdict === 'again') source.again(entry);
-    else source.held(entry);
-  }
-
-  async #decide(
-    session: Session,
-    lane: Lane,
-    entry: Entry,
-    slots: readonly Slot[],
-  ): Promise<Exclude<Verdict, 'claimed'> | { readonly held: Held }> {
-    const { store, settings } = this.#options;
-    let current = recordOf(entry) ?? (await readTasks(store, [entry.id]))[0];
-    for (let tries = 0; tries < TRIES; tries++) {
-      if (current === undefined || !this.#mayRun(lane, entry, current, slots)) return 'held';
-      const seen = settings.seen(lane.queue, current.task.name);
-      const candidate: Candidate = { task: current.task, revision: current.revision, settings: seen, slots };
-      const result = await claim(store, session.holder, candidate);
-      if (result.kind === 'claimed') return { held: result.held };
-      const next = await this.#after(session, result, candidate);
-      if (typeof next === 'string') return next;
-      current = next;
+  async #decide(session: Session, lane: Lane, entry: Entry, slots: readonly Slot[]): Promise<Decided> {
+    try {
+      return await decideClaim(this.#options, session, lane.queue, entry, slots);
+    } catch (error) {
+      // Nobody knows whether it is locked now. Not at once again: the store has trouble.
+      this.#options.logger.warn('a claim failed', { task: entry.id, error });
+      await this.#options.clock.sleep(RETRY_MS, session.signal);
+      return 'again';
     }
-    return 'again';
-  }
-
-  /** Whether the record, as it is now, is what the entry says, and may be begun. */
-  #mayRun(lane: Lane, entry: Entry, { task }: Seen, slots: readonly Slot[]): boolean {
-    if (task.queue !== lane.queue || task.order !== entry.order) return false;
-    if (task.state === 'STARTED' && isPoison(task)) return false;
-    if (task.state !== 'PENDING' && task.state !== 'STARTED') return false;
-    if (task.expiresMs !== undefined && task.attempt === 0 && task.expiresMs <= this.#options.store.now()) return false;
-    // The limits of the entry were reserved; a record with others is another entry's business.
-    return limitsOf(task).every(({ limit }) => slots.some((slot) => slot.limit === limit));
-  }
-
-  /** What a refusal means: a verdict, or the record to decide on again. */
-  async #after(
-    session: Session,
-    result: Exclude<ClaimResult, { kind: 'claimed' }>,
-    candidate: Candidate,
-  ): Promise<'held' | 'again' | Seen> {
-    switch (result.kind) {
-      case 'fenced':
-        await session.check();
-        return 'again';
-      case 'held':
-        return 'held';
-      case 'changed':
-        return result.task ?? 'held';
-      case 'blocked':
-        return result.by === 'settings'
-          ? this.#withNews(this.#options.settings)
-          : this.#underVersion(candidate, result.task);
-    }
-  }
-
-  /** It was decided on old news. What is newer is waited for, so that the next decision is not made on the same. */
-  async #withNews(view: { catchUp(): Promise<void> }): Promise<'again'> {
-    await view.catchUp();
-    return 'again';
-  }
-
-  /**
-   * The workflow went on under another version, or a slot was taken. In a workflow that still runs it is decided again under
-   * its present version; in one that is being cancelled nothing starts any more.
-   */
-  async #underVersion(candidate: Candidate, current: Seen | undefined): Promise<'held' | 'again' | Seen> {
-    if (current === undefined) return 'held';
-    const { task, revision } = current;
-    if (task.workflow === undefined) return this.#withNews(this.#options.limits);
-    const workflow = await readWorkflow(this.#options.store, task.workflow.id);
-    if (workflow?.record.state !== 'RUNNING') return 'held';
-    const { version } = workflow;
-    if (version === candidate.task.workflow?.version) return this.#withNews(this.#options.limits);
-    return { task: { ...task, workflow: { ...task.workflow, version } }, revision };
-  }
-
-  /** Nobody knows whether it is locked now: the audit will tell. Not at once again, the store has trouble. */
-  async #afterError(session: Session): Promise<Verdict> {
-    await this.#options.clock.sleep(RETRY_MS, session.signal);
-    return 'again';
   }
 
   #tellQuiet(): void {
@@ -351,11 +263,6 @@ export class Claimer {
 }
 
 const RETRY_MS = 500;
-
-/** The record as it came with the entry: both were written at one revision. */
-function recordOf({ seen, ready, revision }: Entry): Seen | undefined {
-  return seen ?? (ready?.record === undefined ? undefined : { task: ready.record, revision });
-}
 
 function fewestTurns(lanes: readonly Lane[]): Lane {
   let fewest = lanes[0] as Lane;

@@ -110,7 +110,7 @@ export class Executor {
   }
 
   stopAll(reason: StopReason, message: string, which: (execution: Execution) => boolean = () => true): void {
-    for (const execution of [...this.#running.values()]) if (which(execution)) this.stop(execution, reason, message);
+    for (const execution of this.#running.values()) if (which(execution)) this.stop(execution, reason, message);
   }
 
   /** Resolves when nothing runs, and no abandoned handler goes on. */
@@ -122,7 +122,7 @@ export class Executor {
   /** Waits for nothing more: what still runs is left to the end of the lease. */
   close(): void {
     this.#closed = true;
-    for (const finish of [...this.#finishes.values()]) finish(undefined);
+    for (const finish of this.#finishes.values()) finish(undefined);
     this.#deadlines.close();
     this.#notebook.close();
   }

@@ -42,7 +42,7 @@ export class Page {
     return this.#progress !== undefined || this.#lines.length > 0;
   }
 
-  progress(fraction: number, message: string | undefined): void {
+  progress(fraction: number, message: unknown): void {
     const clamped = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : undefined;
     this.#progress = {
       attempt: this.held.task.attempt,
@@ -53,7 +53,8 @@ export class Page {
     this.#dirty(this);
   }
 
-  log(text: string): void {
+  /** Untyped callers pass anything. */
+  log(text: unknown): void {
     if (this.#full) return;
     const message = cut(String(text), NOTE_LIMITS.lineBytes);
     this.#bytes += message.length + LINE_OVERHEAD;

@@ -54,7 +54,7 @@ export class Orders {
 
   /** Orders for tasks that nobody here has to do with. */
   sweep(owns: (id: string) => boolean): void {
-    for (const id of [...this.#open.keys()]) if (!owns(id)) this.over(id);
+    for (const id of this.#open.keys()) if (!owns(id)) this.over(id);
   }
 
   stop(): Promise<void> {

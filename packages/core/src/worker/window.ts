@@ -159,15 +159,15 @@ export class Window {
   /** Those that wait for this can be looked at again, the first `count` of them. */
   unpark(reason: string, count = Infinity): number {
     const heap = this.#parked.get(reason);
+    if (heap === undefined) return 0;
     let woken = 0;
-    while (heap !== undefined && woken < count) {
-      const entry = heap.pop();
-      if (entry === undefined) break;
+    for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
       if (entry.place !== 'parked' || entry.reason !== reason) continue;
       this.again(entry);
       woken += 1;
+      if (woken >= count) break;
     }
-    if (heap?.size === 0) this.#parked.delete(reason);
+    if (heap.size === 0) this.#parked.delete(reason);
     return woken;
   }
 

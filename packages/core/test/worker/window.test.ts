@@ -177,7 +177,8 @@ describe('a window', () => {
           if (window.exhausted) break;
           begin();
         }
-        expect(offered.sort()).toEqual([...store.values()].map(({ key }) => key.split('/').at(-1)).sort());
+        expect(offered.length).toBe(store.size);
+        expect(new Set(offered)).toEqual(new Set([...store.values()].map(({ key }) => key.split('/').at(-1))));
       }),
       { numRuns: 500 },
     );
@@ -190,7 +191,7 @@ describe('sharing out shards', () => {
       fc.property(fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 8 }), (nodes) => {
         const spans = nodes.map((me) => shardsOf(me, [...nodes].reverse()));
         const owners = spans.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i));
-        expect(owners.sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+        expect(owners.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
         const sizes = spans.map(({ from, to }) => to - from);
         expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
       }),

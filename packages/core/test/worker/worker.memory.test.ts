@@ -65,8 +65,8 @@ describe('a worker', () => {
       () => Promise.reject(new TypeError('no')),
       { state: 'FAILURE', error: { type: 'TypeError', message: 'no' } },
     ],
-    ['undefined', () => Promise.reject(undefined), { state: 'FAILURE', error: { type: 'NothingThrown' } }],
-    ['a string', () => Promise.reject('plain'), { state: 'FAILURE', error: { type: 'ThrownValue', message: 'plain' } }],
+    ['undefined', () => thrown(undefined), { state: 'FAILURE', error: { type: 'NothingThrown' } }],
+    ['a string', () => thrown('plain'), { state: 'FAILURE', error: { type: 'ThrownValue', message: 'plain' } }],
     ['RetryIn', () => Promise.reject(new RetryIn(5_000)), { state: 'RETRY', failures: 1, cause: 'failed-retry' }, 1],
     ['Snooze', () => Promise.reject(new Snooze(5_000)), { state: 'RETRY', failures: 0, snoozes: 1, cause: 'snoozed' }],
     ['FinalError', () => Promise.reject(new FinalError('useless')), { state: 'FAILURE', error: { final: true } }, 5],
@@ -502,4 +502,9 @@ function withCalls(kv: Kv, calls: Partial<Kv>): Kv {
   return new Proxy(kv, {
     get: (target, name: keyof Kv) => calls[name] ?? (target[name] as (...args: unknown[]) => unknown).bind(target),
   });
+}
+
+/** What JavaScript lets a handler throw. */
+function thrown(value: unknown): never {
+  throw value;
 }
