@@ -117,19 +117,19 @@ module.exports = {
       name: 'not-to-tests',
       comment: 'Product code does not import tests.',
       severity: 'error',
-      from: { pathNot: '/test/|^e2e/' },
-      to: { path: '/test/' },
+      from: { path: '^(packages|apps)/[^/]+/(src|server)/' },
+      to: { path: '^(packages|apps)/[^/]+/(test|e2e)/' },
     },
     {
       name: 'not-unresolvable',
       severity: 'error',
-      from: { pathNot: '/test/' },
+      from: { pathNot: '/test/|next-env' },
       to: { couldNotResolve: true, pathNot: '^(node:|server-only)' },
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules|/dist/|/\\.next/' },
-    exclude: { path: 'node_modules/.*/node_modules/never|/dist/|/\\.next/' },
+    exclude: { path: '/dist/|/\\.next/|/\\.leasehold/' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       conditionNames: ['leasehold-source', 'import', 'default', 'types'],

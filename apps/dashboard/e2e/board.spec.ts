@@ -134,15 +134,18 @@ test('scenario 27: at 360 px nothing is wider than the screen, and a failed task
   await expect(page.getByText('attempt 2').first()).toBeVisible();
 });
 
-test('scenario 29: in Korean no key is left untranslated', async ({ page }) => {
-  await page.context().addCookies([]);
-  await page.goto('/tasks');
-  await page.evaluate(() => document.documentElement.lang);
+test('scenario 29: the whole board in Korean, no key and no English sentence left', async ({ page, stack }) => {
+  await page.context().addCookies([{ name: 'lh_lang', value: 'ko', url: stack.url }]);
   for (const route of ROUTES) {
     await page.goto(route);
+    await expect(page.locator('html')).toHaveAttribute('lang', 'ko');
+    await expect(page.getByText(/[가-힣]{2,}/).first()).toBeVisible();
     const text = await page.locator('body').innerText();
-    expect(text).not.toMatch(
+    expect(text, route).not.toMatch(
       /\b(?:state|facet|board|task|form|builder|node|lock|queue|flow|triage)\.[a-z][A-Za-z.]+\b/,
+    );
+    expect(text, route).not.toMatch(
+      /\b(?:New task|New workflow|Search or jump|Nothing|No task|What is|Held by|Live · rev)\b/,
     );
   }
 });

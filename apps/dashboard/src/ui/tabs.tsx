@@ -19,6 +19,8 @@ export function Tabs<T extends string>({
           <Radix.Trigger
             key={tab}
             value={tab}
+            // The panel is the page's own: Radix would point at one that is not there.
+            aria-controls={undefined}
             className="text-ink3 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink -mb-px border-b-2 border-transparent pt-1 pb-1.5 text-xs font-semibold"
           >
             {text}

@@ -1,4 +1,4 @@
-/// <reference path="../../../tooling/vitest/provided.d.ts" />
+import type {} from '../../../tooling/vitest/provided.d.ts';
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { connectEtcd, MemoryStore, type Kv, type MemoryConnection } from '../../src/kv/index.js';
