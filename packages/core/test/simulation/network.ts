@@ -25,7 +25,14 @@ export const FAULT_KINDS = ['refused', 'lost-request', 'lost-reply', 'late'] as 
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** Changes what is sent: how a mutation breaks a guard. */
-export type Alter = (txn: Txn) => Txn;
+export interface Alter {
+  readonly txn?: (txn: Txn) => Txn;
+  readonly range?: (request: RangeRequest) => RangeRequest;
+  /** Puts itself between the process and its connection. */
+  readonly wrap?: (send: Send, turn: () => Promise<void>) => Send;
+}
+
+export type Send = (txn: Txn, options?: CallOptions) => Promise<TxnResult>;
 
 const SHARES: Readonly<Record<FaultKind, number>> = {
   refused: 0.01,
@@ -65,20 +72,23 @@ export class SimKv implements Kv {
   readonly #scheduler: Scheduler;
   readonly #owner: Owner;
   readonly #alter: Alter;
+  readonly #send: Send;
 
-  constructor(inner: MemoryConnection, scheduler: Scheduler, owner: Owner, alter: Alter = (txn) => txn) {
+  constructor(inner: MemoryConnection, scheduler: Scheduler, owner: Owner, alter: Alter = {}) {
     this.#inner = inner;
     this.#scheduler = scheduler;
     this.#owner = owner;
     this.#alter = alter;
+    const send: Send = (txn, options) => inner.txn(alter.txn?.(txn) ?? txn, options);
+    this.#send = alter.wrap?.(send, () => this.#turn()) ?? send;
   }
 
   range(request: RangeRequest, options?: CallOptions): Promise<RangeResult> {
-    return this.#reply(this.#inner.range(request, options));
+    return this.#reply(this.#inner.range(this.#alter.range?.(request) ?? request, options));
   }
 
   txn(txn: Txn, options?: CallOptions): Promise<TxnResult> {
-    return this.#reply(this.#inner.txn(this.#alter(txn), options));
+    return this.#reply(this.#send(txn, options));
   }
 
   leaseGrant(ttlS: number, options?: CallOptions): Promise<{ id: LeaseId; ttlS: number }> {
@@ -123,14 +133,17 @@ export class SimKv implements Kv {
 
   /** An answer, or its failure, is a thing of its own: it may overtake others, and a frozen process does not get it. */
   async #reply<T>(call: Promise<T>): Promise<T> {
-    const turn = (): Promise<void> => new Promise((resolve) => this.#scheduler.enqueue(this.#owner, resolve));
     try {
       const value = await call;
-      await turn();
+      await this.#turn();
       return value;
     } catch (error) {
-      await turn();
+      await this.#turn();
       throw error;
     }
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#scheduler.enqueue(this.#owner, resolve));
   }
 }
