@@ -132,6 +132,8 @@ export type Chore =
 /** `failures/<workflow>/<join>/<slot>`. */
 export interface SlotFailure {
   readonly failure: MemberFailure;
+  /** What else failed inside, when it was a join that failed here. Bounded. */
+  readonly others?: readonly MemberFailure[];
   /** It did not fail by itself: it was stopped from outside. No policy ignores that. */
   readonly cut: boolean;
 }

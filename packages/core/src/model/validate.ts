@@ -1,4 +1,4 @@
-import { checkPayload, checkStored } from './args.js';
+import { checkPayload, checkStored, payloadBytes } from './args.js';
 import {
   checkCount,
   checkDate,
@@ -24,6 +24,7 @@ import {
   type Workflow,
 } from './signature.js';
 import { checkWorkflow, tasksIn, mapSignatures } from './walk.js';
+import { compileWorkflow } from './workflow.js';
 
 export { checkName, type Limits } from './check.js';
 export { checkWorkflow, mapSignatures } from './walk.js';
@@ -162,16 +163,52 @@ function checkCallbacks(value: unknown, field: string, now: number, limits: Limi
   const workflows: readonly Workflow[] = value.map((item: unknown, index) =>
     placed(`${field}[${index}]`, () => checkWorkflow(item, limits)),
   );
-  const tasks = workflows.reduce((sum, workflow) => sum + tasksIn(workflow), 0);
-  if (tasks > limits.callbackTasks) {
-    const message = `${field}: ${tasks} tasks exceed the limit of ${limits.callbackTasks}: all are written when the task ends; use a chain or chord instead`;
-    throw new LeaseholdError('too-large', message, { field, size: tasks, limit: limits.callbackTasks });
-  }
-  return workflows.map((workflow, index) =>
+  const checked = workflows.map((workflow, index) =>
     mapSignatures(workflow, (signature, path) =>
       placed(`${field}[${index}]${path}`, () => canonical(signature, now, limits)),
     ),
   );
+  checkWritable(checked, field, limits);
+  return checked;
+}
+
+/** Index entries of one ending at most, joins and their members included. */
+const CALLBACK_PLACES = 60;
+
+/**
+ * Callbacks are written in one transaction with the ending that calls them, so that none is lost: what can never fit there
+ * is refused now. @throws LeaseholdError `too-large`.
+ */
+function checkWritable(callbacks: readonly Workflow[], field: string, limits: Limits): void {
+  let [bytes, places, tasks] = [0, 0, 0];
+  for (const callback of callbacks) {
+    tasks += tasksIn(callback);
+    mapSignatures(callback, (signature) => {
+      bytes += payloadBytes(signature.args);
+      return signature;
+    });
+    if (callback.kind !== 'task') for (const { slots } of compileWorkflow('c', callback).joins) places += slots + 2;
+  }
+  const refuse = (size: number, limit: number, what: string): LeaseholdError => {
+    const message = `${field}: ${size} ${what} exceed the limit of ${limit}: all are written when the task ends; let the callback submit the rest`;
+    return new LeaseholdError('too-large', message, { field, size, limit });
+  };
+  if (tasks > limits.callbackTasks) throw refuse(tasks, limits.callbackTasks, 'tasks');
+  if (bytes > limits.payloadBytes) throw refuse(bytes, limits.payloadBytes, 'bytes of arguments');
+  if (places > CALLBACK_PLACES) throw refuse(places, CALLBACK_PLACES, 'places of groups and their members');
+}
+
+/** The error callbacks of chains, groups and chords, wherever they stand. */
+function checkErrorCallbacks(workflow: Workflow, path: string, limits: Limits): void {
+  if (workflow.kind === 'task') return;
+  const field = `${path}onError`;
+  if (workflow.onError !== undefined) checkWritable([workflow.onError], field, limits);
+  const inside = { chain: 'steps', group: 'members', chord: 'header' }[workflow.kind];
+  const parts =
+    workflow.kind === 'chain' ? workflow.steps : workflow.kind === 'group' ? workflow.members : workflow.header;
+  parts.forEach((part, index) => checkErrorCallbacks(part, `${path}${inside}[${index}].`, limits));
+  if (workflow.kind === 'chord') checkErrorCallbacks(workflow.callback, `${path}callback.`, limits);
+  if (workflow.onError !== undefined) checkErrorCallbacks(workflow.onError, `${field}.`, limits);
 }
 
 /** Runs a check of one part and puts the path of the part before the field of its refusal. */
@@ -264,7 +301,9 @@ export function normalizeWorkflow(
   now: number,
   limits: Limits = LIMITS,
 ): Workflow {
-  return mapSignatures(checkWorkflow(workflow, limits), (signature, path) =>
+  const filled = mapSignatures(checkWorkflow(workflow, limits), (signature, path) =>
     placed(path.replace(/^\./, ''), () => normalizeSignature(signature, defaults, now, limits)),
   );
+  checkErrorCallbacks(filled, '', limits);
+  return filled;
 }

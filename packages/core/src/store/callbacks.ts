@@ -1,10 +1,11 @@
 /** onSuccess and onError of one task, submitted in the transaction that ends it. */
 import type { Op } from '../kv/kv.js';
 import { callbackId } from '../model/ids.js';
-import type { TypedValue, Workflow } from '../model/signature.js';
+import { LeaseholdError } from '../model/errors.js';
+import { LIMITS, type TypedValue, type Workflow } from '../model/signature.js';
 import type { TaskPayload, TaskRecord } from '../model/task.js';
 import type { Taken } from '../model/transition.js';
-import { normalizeSignature } from '../model/validate.js';
+import { normalizeSignature, type Limits } from '../model/validate.js';
 import { countTasks } from '../model/workflow.js';
 import type { WorkflowRecord } from '../model/records.js';
 import { resolveWorkflow, smallWorkflow, taskOps } from './submit.js';
@@ -32,13 +33,16 @@ function errorText(task: TaskRecord): TypedValue {
   return { type: 'string', value: task.error?.message ?? '', name: 'error' };
 }
 
-/** A small workflow as operations of somebody else's transaction. Its size was checked when it was accepted. */
+/**
+ * A small workflow as operations of somebody else's transaction. Its own size was checked when it was accepted.
+ * @throws LeaseholdError `too-large` with what was handed on to it.
+ */
 export function submissionOps(store: Store, workflow: Workflow, id: string, taken: Taken, parent: string): Op[] {
   if (workflow.kind === 'task') {
     const { id: _own, ...signature } = workflow.signature;
-    return taskOps(store, normalizeSignature(late(signature, taken), {}, taken.nowMs), taken, id, parent).ops;
+    return taskOps(store, normalizeSignature(late(signature, taken), {}, taken.nowMs, LATE), taken, id, parent).ops;
   }
-  const resolved = resolveWorkflow(workflow, {}, taken.nowMs);
+  const resolved = resolveWorkflow(workflow, {}, taken.nowMs, LATE);
   const header: WorkflowRecord = {
     id,
     state: 'RUNNING',
@@ -54,8 +58,17 @@ export function submissionOps(store: Store, workflow: Workflow, id: string, take
     updatedMs: taken.nowMs,
     parent,
   };
-  return smallWorkflow(store, header, resolved, taken) ?? [];
+  const ops = smallWorkflow(store, header, resolved, taken, LATE.payloadBytes);
+  // Never left out in silence: whoever ends the task ends it as a failure that says so.
+  if (ops === undefined) {
+    const message = `callback ${id}, with what is handed on to it, is too large to be written when its task ends`;
+    throw new LeaseholdError('too-large', message, { id, parent });
+  }
+  return ops;
 }
+
+/** Own arguments were checked when they were accepted; with what is handed on they may be larger, up to a request's size. */
+const LATE: Limits = Object.freeze({ ...LIMITS, payloadBytes: 1_000_000, args: 100_000 });
 
 /** A callback whose expiry passed while it waited to be submitted still runs: its clock starts now. */
 function late<T extends { readonly expiresMs?: number; readonly deadlineMs?: number }>(signature: T, taken: Taken): T {

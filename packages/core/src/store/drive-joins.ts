@@ -4,7 +4,8 @@ import { decodeRecord, encodeRecord } from '../model/codec.js';
 import type { MemberFailure, SlotFailure, WorkflowRecord } from '../model/records.js';
 import type { TypedValue } from '../model/signature.js';
 import type { Continuation } from '../model/task.js';
-import type { CompiledJoin } from '../model/workflow.js';
+import { utf8Length } from '../model/json.js';
+import { countTasks, type CompiledJoin } from '../model/workflow.js';
 import { submissionOps, withArgs } from './callbacks.js';
 import { step, type DriveContext } from './drive-context.js';
 import { isHalting, leaveOps, stopOnce } from './drive-chores.js';
@@ -99,12 +100,12 @@ async function failJoin(
   const cut = state.failures.every((one) => one.cut);
   const callback = cut || isHalting(context) ? [] : errorCallback(context, join, told);
   if (cont.policy === 'ignore' && !cut && !isHalting(context)) return passJoin(context, join, cont, state, callback);
-  const failure = summary(context, state);
+  const [failure, ...others] = summary(context, state, told);
   if (cont.next !== undefined) {
     const reason = `${failure.name} did not succeed`;
     if (!(await dropRest(context, cont.next, reason))) return 'again';
   }
-  const leave = leaveOps(context, cont.up, { failure, cut });
+  const leave = leaveOps(context, cont.up, { failure, cut, ...(others.length > 0 ? { others } : {}) });
   if (leave.stop !== undefined) await stopOnce(context, cont.up.join, leave.stop);
   if (!(await step(context, guard, [del(state.marker.key), ...leave.ops, ...callback]))) return 'again';
   context.joins.add(cont.up.join);
@@ -113,26 +114,37 @@ async function failJoin(
 
 function toldFailures(state: JoinState): readonly MemberFailure[] {
   const real = state.failures.filter((one) => !one.cut);
-  return (real.length > 0 ? real : state.failures).map((one) => one.failure);
+  const told = real.length > 0 ? real : state.failures;
+  return told.flatMap(({ failure, others = [] }) => [failure, ...others]).slice(0, TOLD_FAILURES);
 }
 
-/** One failure to stand for all: the first real one, and how many there were. */
-function summary(context: DriveContext, state: JoinState): MemberFailure {
-  const [first] = toldFailures(state);
+/** What the join around this one is told: the first failure stands for all, and says how many are not listed. */
+function summary(
+  context: DriveContext,
+  state: JoinState,
+  told: readonly MemberFailure[],
+): [MemberFailure, ...MemberFailure[]] {
   const none = { taskId: context.graph.id, name: 'group', attempt: 0, error: 'the workflow is cancelled' };
-  const failure = first ?? none;
-  const more = state.failureCount - 1;
-  return more > 0 ? { ...failure, error: `${failure.error} (and ${more} more)`.slice(0, 320) } : failure;
+  const [first = none, ...others] = told;
+  const more = state.failureCount - TOLD_FAILURES;
+  const error = more > 0 ? `${first.error} (and ${more} more)`.slice(0, 320) : first.error;
+  return [{ ...first, error }, ...others];
 }
+
+/** Bytes of one callback's failures, over all copies that are written of them. */
+const TOLD_BYTES = 300_000;
 
 function errorCallback(context: DriveContext, join: CompiledJoin, failures: readonly MemberFailure[]): Op[] {
   if (join.onError === undefined) return [];
   const { store, graph, workflow, taken } = context;
-  const value: TypedValue = {
-    type: 'json',
-    name: 'failures',
-    value: failures.map(({ taskId, name, attempt, error }) => ({ task_id: taskId, name, attempt, error })),
-  };
+  const all = failures.map(({ taskId, name, attempt, error }) => ({ task_id: taskId, name, attempt, error }));
+  // Every task with which it begins gets them, in its arguments and in the stored source.
+  const copies = 2 * countTasks(join.onError);
+  let told = all;
+  while (told.length > 1 && copies * utf8Length(JSON.stringify(told)) > TOLD_BYTES) {
+    told = told.slice(0, Math.ceil(told.length / 2));
+  }
+  const value: TypedValue = { type: 'json', name: 'failures', value: told };
   const id = `${graph.id}-e${join.join}-${workflow.record.generation}`;
   return submissionOps(
     store,

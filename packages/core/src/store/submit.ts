@@ -20,6 +20,7 @@ import {
   normalizeSignature,
   normalizeWorkflow,
   type ResolvedSignature,
+  type Limits,
   type SignatureDefaults,
 } from '../model/validate.js';
 import { compileWorkflow, countTasks, type CompiledTask, type CompiledWorkflow } from '../model/workflow.js';
@@ -248,8 +249,13 @@ function taskNames(workflow: Workflow): readonly string[] {
 }
 
 /** Every signature checked and filled in, so that unfolding later cannot fail. @throws LeaseholdError with the path. */
-export function resolveWorkflow(workflow: Workflow, defaults: SignatureDefaults, nowMs: number): Workflow {
-  return mapSignatures(normalizeWorkflow(workflow, defaults, nowMs), (signature, path) => {
+export function resolveWorkflow(
+  workflow: Workflow,
+  defaults: SignatureDefaults,
+  nowMs: number,
+  limits?: Limits,
+): Workflow {
+  return mapSignatures(normalizeWorkflow(workflow, defaults, nowMs, limits), (signature, path) => {
     if (signature.unique === undefined) return signature;
     throw new LeaseholdError('invalid', `${path}.unique: a unique key belongs to a task that is submitted on its own`, {
       field: `${path}.unique`,
@@ -263,10 +269,11 @@ export function smallWorkflow(
   header: WorkflowRecord,
   workflow: Workflow,
   taken: Taken,
+  mostBytes = SMALL_BYTES,
 ): Op[] | undefined {
   if (header.tasks > SMALL_OPS / 2) return undefined;
   const compiled = compileWorkflow(header.id, workflow);
-  const [source, ...more] = sourceParts(workflow);
+  const [source, ...more] = sourceParts(workflow, mostBytes === SMALL_BYTES ? PART_CHARS : mostBytes);
   if (source === undefined || more.length > 0) return undefined;
   const entries = new Set(compiled.entries);
   const ops: Op[] = [
@@ -277,7 +284,7 @@ export function smallWorkflow(
     ...compiled.tasks.flatMap((task) => memberOps(store, header, task, taken, !entries.has(task.index)).ops),
   ];
   const bytes = ops.reduce((sum, op) => sum + (op.kind === 'put' ? op.key.length + utf8Length(op.value) : 64), 0);
-  return ops.length > SMALL_OPS || bytes > SMALL_BYTES ? undefined : ops;
+  return ops.length > SMALL_OPS || bytes > mostBytes ? undefined : ops;
 }
 
 /** A join's marker and the members it awaits. */
@@ -319,11 +326,11 @@ export function memberOps(
 const PART_CHARS = 300_000;
 
 /** The source as text, cut into parts that a request can carry; never inside a surrogate pair. */
-export function sourceParts(workflow: Workflow): string[] {
+export function sourceParts(workflow: Workflow, partChars = PART_CHARS): string[] {
   const text = encodeRecord({ source: workflow });
   const parts: string[] = [];
   for (let at = 0; at < text.length;) {
-    let end = Math.min(text.length, at + PART_CHARS);
+    let end = Math.min(text.length, at + partChars);
     const last = text.charCodeAt(end - 1);
     if (end < text.length && last >= 0xd800 && last < 0xdc00) end--;
     parts.push(text.slice(at, end));
