@@ -207,7 +207,7 @@ describe.each(worlds)('what Machinery never tested, on $on', ({ open, real }) =>
     const twice = await world.wait(
       Promise.all([0, 1].map(() => world.client.submit({ name: 'once', args: [] }, { id: 'same' }))),
     );
-    expect(twice.map(({ created }) => created).sort()).toEqual([false, true]);
+    expect(twice.filter(({ created }) => created)).toHaveLength(1);
     await world.wait(world.client.wait('same'));
     await world.pass(200);
     expect(calls).toHaveLength(1);

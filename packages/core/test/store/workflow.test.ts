@@ -278,7 +278,7 @@ describe.each(worlds)('workflows on $on', ({ open }) => {
     expect(calls.at(-1)).toBe(`add(${Array.from({ length: 1_000 }, (_, i) => i).join(',')})`);
     expect(await state(id)).toBe('SUCCESS');
     expect(await leftovers()).toEqual([]);
-  });
+  }, 120_000);
 
   it('I5: a staged workflow whose submitter died is invisible, and one that was sealed is unfolded by anybody', async () => {
     const header = Array.from({ length: 200 }, (_, i) => add(i));
