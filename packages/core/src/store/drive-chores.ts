@@ -12,7 +12,7 @@ import { dropRest, readByIndex, releaseMembers, stopRange, stopWaiting } from '.
 import { edgeOps } from './edge.js';
 import { readMembers } from './graph.js';
 import { choreOp, joinOps, memberOps } from './submit.js';
-import { absent, del, modIs, put } from './store.js';
+import { absent, del, modIs, put, versionIs } from './store.js';
 
 export async function applyChore(context: DriveContext, seen: SeenChore): Promise<void> {
   const { chore } = seen;
@@ -179,7 +179,7 @@ async function reopen(
 ): Promise<void> {
   const { store, graph, workflow, taken } = context;
   const { keys } = store;
-  const guard = modIs(seen.key, seen.revision);
+  const guards = [modIs(seen.key, seen.revision), versionIs(keys.workflow(graph.id), workflow.version)];
   const selection = {
     ...(chore.only === undefined ? {} : { only: chore.only }),
     ...(chore.from === undefined ? {} : { from: chore.from }),
@@ -187,28 +187,24 @@ async function reopen(
   const again = await reopenedAlready(context);
   const plan = planReopen(graph, await readStates(context, { asFailed: again }), selection);
   const opened = plan.joins.map(({ join, slots, held }) =>
-    step(
-      context,
-      [guard],
-      [
-        put(keys.join(graph.id, join), ''),
-        ...(held ? [put(keys.barrier(graph.id, join, 'hold'), '')] : []),
-        ...slots.flatMap((slot): Op[] => [
-          put(keys.barrier(graph.id, join, slot), ''),
-          del(keys.failure(graph.id, join, slot)),
-        ]),
-      ],
-    ),
+    step(context, guards, [
+      put(keys.join(graph.id, join), ''),
+      ...(held ? [put(keys.barrier(graph.id, join, 'hold'), '')] : []),
+      ...slots.flatMap((slot): Op[] => [
+        put(keys.barrier(graph.id, join, slot), ''),
+        del(keys.failure(graph.id, join, slot)),
+      ]),
+    ]),
   );
   // Nothing to put back: it ends again as it had.
-  if (plan.joins.length === 0) opened.push(step(context, [guard], [put(keys.join(graph.id, 0), '')]));
+  if (plan.joins.length === 0) opened.push(step(context, guards, [put(keys.join(graph.id, 0), '')]));
   if (!(await Promise.all(opened)).every(Boolean)) return;
   for (const chunk of chunks([...plan.tasks], 200)) {
     const members = (await readByIndex(context, chunk)).filter(({ task }) => isEnded(task.state));
     const back = members.map(({ task, revision }) => {
       const options = { waiting: true, generation: workflow.record.generation, version: workflow.version };
       const next = retriedByOperator(task, { ...taken, by: chore.by }, options);
-      return step(context, [guard, modIs(keys.task(task.id), revision)], edgeOps(keys, task, next));
+      return step(context, [...guards, modIs(keys.task(task.id), revision)], edgeOps(keys, task, next));
     });
     if (!(await Promise.all(back)).every(Boolean)) return;
   }

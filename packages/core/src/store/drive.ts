@@ -64,12 +64,13 @@ const ALL_JOINS = -1;
 async function drivePasses(store: Store, actor: Actor, id: string, look: Set<number>, fence: Fence): Promise<void> {
   let joins = look;
   for (let pass = 0; pass < PASSES; pass++) {
+    // Chores first: a chore must not be carried out under a record from before it (a reopening raises the generation).
+    const chores = await readChores(store, id);
+    if (joins.has(ALL_JOINS)) joins = await openJoins(store, id);
     const workflow = await readWorkflow(store, id);
     if (workflow === undefined) return;
     const graph = await readGraph(store, id);
     if (graph === undefined) return;
-    if (joins.has(ALL_JOINS)) joins = await openJoins(store, id);
-    const chores = await readChores(store, id);
     if (chores.length === 0 && joins.size === 0) return;
     const taken = takenBy(store, actor);
     const context: DriveContext = { store, fence, taken, graph, workflow, joins: new Set(joins), stop: new Map() };
