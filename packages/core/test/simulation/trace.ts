@@ -41,5 +41,5 @@ function taskText(value: string | undefined): string {
   const task = JSON.parse(value) as Record<string, unknown>;
   const asked = task['cancel_requested'] === undefined ? '' : ` asked ${JSON.stringify(task['cancel_requested'])}`;
   const place = task['workflow'] === undefined ? '' : ` ${JSON.stringify(task['workflow'])}`;
-  return `${String(task['status'])} "${String(task['cause'])}" by ${String(task['by'])} attempt ${String(task['attempt'] ?? 0)}${asked}${place}`;
+  return `${String(task['status'])} "${String(task['cause'])}" by ${String(task['by'])} attempt ${JSON.stringify(task['attempt'] ?? 0)}${asked}${place}`;
 }
