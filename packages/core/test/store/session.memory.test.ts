@@ -152,6 +152,24 @@ describe('a session', () => {
   });
 });
 
+describe('a renewer', () => {
+  it('does not renew a lease that it could not trust any more, although etcd would have it (report E23)', async () => {
+    const rig = memoryRig();
+    const { store, kv } = rig.process();
+    const { id, ttlS } = await store.kv.leaseGrant(10);
+    const renewer = await loopRenewer(rig.clock, store.kv);
+    renewer.begin({ id, window: { sentAtMs: rig.clock.monotonic(), ttlMs: ttlS * 1_000, marginMs: 1_000 } });
+    kv.disconnect('blackhole');
+    await rig.clock.advance(9_100);
+    rig.memory.changeLeader();
+    kv.heal();
+    await rig.clock.advance(5_000);
+    expect(renewer.window.sentAtMs).toBe(0);
+    expect((await store.kv.leaseStatus(id)).ttlS).toBeLessThan(6);
+    await renewer.close();
+  });
+});
+
 describe('a membership', () => {
   it('opens a session under a new id after each loss (an id is never used again)', async () => {
     const rig = memoryRig();

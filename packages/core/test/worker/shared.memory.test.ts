@@ -119,9 +119,34 @@ describe('workers that share a queue', () => {
       process.kv.disconnect('blackhole');
       await rig.advance(15_000);
     }
+    const careful = worker(store, rig.clock, { handlers: [handling('t')] });
+    await careful.start();
+    await rig.advance(10_000);
     const task = await taskOf(store, id);
     expect(task).toMatchObject({ state: 'STARTED', attempt: 5, losses: 4 });
     expect(await lockOf(store, id)).toBeUndefined();
+    await careful.stop();
+  });
+
+  it('takes over from a dead node whose going changes nothing about who owns which shards', async () => {
+    const rig = memoryRig();
+    const dead = rig.process();
+    const { store } = rig.process();
+    const { runs, run } = counted();
+    const hang = () => new Promise(() => undefined);
+    const draining = worker(dead.store, rig.clock, { handlers: [handling('t', hang)], concurrency: 20 });
+    await draining.start();
+    await rig.advance(500);
+    const ids = await submitMany(rig, store, 20);
+    void draining.drain();
+    const living = worker(store, rig.clock, { handlers: [handling('t', run)] });
+    await living.start();
+    await rig.advance(5_000);
+    expect(runs.size).toBe(0);
+    dead.kv.disconnect('blackhole');
+    await rig.advance(11_000);
+    expect(new Set(runs.keys())).toEqual(new Set(ids));
+    await living.stop();
   });
 
   it('an idle node steals from one that does not get on (never starves behind a busy owner)', async () => {

@@ -213,6 +213,16 @@ describe('the time of an attempt', () => {
     await made.stop();
   });
 
+  it('a handler that returns after its timeout has timed out all the same', async () => {
+    const rig = workerRig();
+    const made = await rig.start({ handlers: [handling('slow', () => rig.clock.sleep(1_500))] });
+    const id = await submit(rig.store, 'slow', { timeoutMs: 1_000 });
+    await rig.advance(2_000);
+    expect(await taskOf(rig.store, id)).toMatchObject({ state: 'FAILURE', cause: 'timed-out' });
+    expect(made.status.abandoned).toBe(0);
+    await made.stop();
+  });
+
   it('a handler that stops at its timeout is settled at once', async () => {
     const rig = workerRig();
     const made = await rig.start({ handlers: [handling('slow', untilStopped)] });
