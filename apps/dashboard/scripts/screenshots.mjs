@@ -102,7 +102,7 @@ for (const [way, { viewport, theme, language }] of Object.entries(WAYS)) {
       await page.waitForTimeout(Number(process.env.SETTLE_MS ?? 1_200));
       await page.screenshot({ path: `${folder}${name}.${way}.png` });
     } catch (error) {
-      note(`no picture: ${error}`);
+      note(`no picture: ${String(error)}`);
     }
     await page.close();
   }

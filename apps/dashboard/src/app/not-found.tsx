@@ -7,8 +7,16 @@ import { Empty } from '../ui/states';
 export default function NotFound() {
   const t = useT();
   return (
-    <Empty icon={Compass} title={t('page.notFound')} action={<LinkButton href="/tasks">{t('nav.tasks')}</LinkButton>}>
-      {t('page.notFoundText')}
-    </Empty>
+    <>
+      <title>{`${t('page.notFound')} · Leasehold`}</title>
+      <Empty
+        heading="h1"
+        icon={Compass}
+        title={t('page.notFound')}
+        action={<LinkButton href="/tasks">{t('nav.tasks')}</LinkButton>}
+      >
+        {t('page.notFoundText')}
+      </Empty>
+    </>
   );
 }

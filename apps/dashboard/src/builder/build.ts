@@ -96,7 +96,7 @@ function makeTask(draft: TaskDraft, incoming: Results, handlers: Handlers, probl
   const signature: Signature = {
     name: draft.name,
     args,
-    ...(queueOf(draft, handler) ?? {}),
+    ...queueOf(draft, handler),
     ...(draft.immutable ? { immutable: true } : {}),
     ...retriesOf(draft, problems),
   };

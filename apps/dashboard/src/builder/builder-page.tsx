@@ -64,20 +64,21 @@ export function BuilderPage() {
                 ['outline', t('builder.outline')],
                 ['json', 'JSON'],
               ]}
-            />
-            {tab === 'outline' ? (
-              <>
-                <ToolRow state={state} dispatch={dispatch} />
-                <Outline built={state.now} problems={build.problems} dispatch={dispatch} />
-                {empty && <Templates dispatch={dispatch} />}
-              </>
-            ) : (
-              <JsonPane
-                build={build}
-                handlers={byName}
-                onLoad={(root, nextKey) => (dispatch({ do: 'load', root, nextKey }), setTab('outline'))}
-              />
-            )}
+            >
+              {tab === 'outline' ? (
+                <>
+                  <ToolRow state={state} dispatch={dispatch} />
+                  <Outline built={state.now} problems={build.problems} dispatch={dispatch} />
+                  {empty && <Templates dispatch={dispatch} />}
+                </>
+              ) : (
+                <JsonPane
+                  build={build}
+                  handlers={byName}
+                  onLoad={(root, nextKey) => (dispatch({ do: 'load', root, nextKey }), setTab('outline'))}
+                />
+              )}
+            </Tabs>
             <Preview build={build} root={state.now.root} />
           </div>
           <div className="flex flex-col gap-6 lg:sticky lg:top-4">

@@ -62,7 +62,7 @@ export function NamePicker({ handlers, value, onPick, autoFocus = false }: Props
           className={inputClass('pl-8')}
         />
       </span>
-      <ul
+      <div
         id={listId}
         role="listbox"
         aria-label={t('form.names')}
@@ -94,8 +94,8 @@ export function NamePicker({ handlers, value, onPick, autoFocus = false }: Props
             <span className="text-2xs text-retry block">{t('form.unknownName')}</span>
           </Option>
         )}
-        {count === 0 && <li className="text-ink3 px-2 py-3 text-xs">{t('form.noWorkers')}</li>}
-      </ul>
+        {count === 0 && <p className="text-ink3 px-2 py-3 text-xs">{t('form.noWorkers')}</p>}
+      </div>
     </div>
   );
 }
@@ -114,7 +114,7 @@ function Option({
   children: React.ReactNode;
 }) {
   return (
-    <li
+    <div
       id={id}
       role="option"
       aria-selected={selected}
@@ -125,6 +125,6 @@ function Option({
       )}
     >
       {children}
-    </li>
+    </div>
   );
 }

@@ -60,12 +60,13 @@ function TaskForm({ name, handler }: { name: string; handler: Handler | undefine
           ['form', t('form.tabForm')],
           ['json', 'JSON'],
         ]}
-      />
-      {tab === 'form' ? (
-        <FieldForm name={name} handler={handler} onJson={(json) => (setText(json), setTab('json'))} />
-      ) : (
-        <JsonForm text={text} onText={setText} />
-      )}
+      >
+        {tab === 'form' ? (
+          <FieldForm name={name} handler={handler} onJson={(json) => (setText(json), setTab('json'))} />
+        ) : (
+          <JsonForm text={text} onText={setText} />
+        )}
+      </Tabs>
     </div>
   );
 }

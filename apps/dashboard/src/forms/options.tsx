@@ -107,7 +107,9 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
             />
             <datalist id="queues">
               {(facets?.queues ?? []).map(({ name }) => (
-                <option key={name} value={name} />
+                <option key={name} value={name}>
+                  {name}
+                </option>
               ))}
             </datalist>
           </>

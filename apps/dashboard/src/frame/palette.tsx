@@ -154,9 +154,9 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
           className="h-11 w-full bg-transparent text-base outline-none"
         />
       </div>
-      <ul id={listId} role="listbox" aria-label={t('palette.title')} className="max-h-[46vh] overflow-auto p-1.5">
+      <div id={listId} role="listbox" aria-label={t('palette.title')} className="max-h-[46vh] overflow-auto p-1.5">
         {found.map((command, index) => (
-          <li
+          <div
             key={command.id}
             id={`${listId}-${index}`}
             role="option"
@@ -172,10 +172,10 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
             <span className="min-w-0 grow truncate">{command.label}</span>
             <span className="text-ink3 text-xs">{command.group}</span>
             {index === active && <CornerDownLeft className="text-ink3 size-3.5" aria-hidden />}
-          </li>
+          </div>
         ))}
-        {found.length === 0 && <li className="text-ink3 px-2.5 py-3">{t('palette.nothing')}</li>}
-      </ul>
+        {found.length === 0 && <p className="text-ink3 px-2.5 py-3">{t('palette.nothing')}</p>}
+      </div>
     </>
   );
 }

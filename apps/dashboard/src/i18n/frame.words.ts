@@ -99,6 +99,7 @@ export const frameEn = {
   'stale.text':
     'The last proof that the board is up to date is {age} old. What you act on may have changed. The server compares: if it did change, nothing is done.',
   'stale.anyway': 'Do it anyway',
+  'table.actions': 'Actions',
   'load.loading': 'Loading',
   'load.failed': 'This could not be read',
   'load.again': 'Try again',
@@ -218,6 +219,7 @@ export const frameKo: Readonly<Record<keyof typeof frameEn, string>> = {
   'stale.text':
     '보드가 최신이라는 마지막 확인이 {age} 전입니다. 그사이 변경되었을 수 있습니다. 서버가 비교하여 변경되었으면 아무것도 하지 않습니다.',
   'stale.anyway': '그래도 실행',
+  'table.actions': '동작',
   'load.loading': '불러오는 중',
   'load.failed': '읽지 못했습니다',
   'load.again': '다시 시도',

@@ -8,7 +8,11 @@ const PAGE = 100;
 function Scalar({ value }: { value: unknown }) {
   if (typeof value === 'string') return <span className="text-ink wrap-anywhere whitespace-pre-wrap">"{value}"</span>;
   if (value === null) return <span className="text-ink3">null</span>;
-  return <span className="text-pending wrap-anywhere">{String(value)}</span>;
+  return (
+    <span className="text-pending wrap-anywhere">
+      {typeof value === 'bigint' ? value.toString() : JSON.stringify(value)}
+    </span>
+  );
 }
 
 /** A value as a tree that opens branch by branch: what is closed costs nothing. Everything in it is text. */

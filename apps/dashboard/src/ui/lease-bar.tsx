@@ -45,10 +45,10 @@ export function LeaseCountdown({ lease }: { lease: LeaseView }) {
     return <span className="text-failure text-xs font-semibold">{t('lease.over')}</span>;
   return (
     <span className="inline-flex items-center gap-2 whitespace-nowrap">
-      <Bar share={share} className="w-16" />
+      <Bar share={share} className="w-8 sm:w-16" />
       <span className={clsx('text-xs', share < 0.2 ? 'text-failure' : share < 0.4 ? 'text-retry' : 'text-ink2')}>
         {time.span(Math.ceil(left / 100) * 100)}
-        <span className="text-ink3"> / {time.span(lease.ttlMs)}</span>
+        <span className="text-ink3 max-sm:hidden"> / {time.span(lease.ttlMs)}</span>
       </span>
     </span>
   );

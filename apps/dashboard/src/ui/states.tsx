@@ -11,19 +11,22 @@ export function Empty({
   children,
   action,
   className,
+  heading: Heading = 'p',
 }: {
   icon: LucideIcon;
   title: string;
   children?: ReactNode;
   action?: ReactNode;
   className?: string;
+  /** `h1` where this is all that the page has. */
+  heading?: 'p' | 'h1';
 }) {
   return (
     <div className={clsx('mx-auto flex max-w-sm flex-col items-center px-6 py-14 text-center', className)}>
       <span className="border-line2 text-ink3 mb-3 grid size-10 place-items-center rounded-full border border-dashed">
         <Icon className="size-4.5" aria-hidden />
       </span>
-      <p className="text-base font-semibold">{title}</p>
+      <Heading className="text-base font-semibold">{title}</Heading>
       {children !== undefined && <div className="text-ink2 mt-1 text-balance">{children}</div>}
       {action !== undefined && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>

@@ -47,6 +47,7 @@ export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: 
     {
       key: 'task',
       head: t('column.task'),
+      grows: true,
       cell: (lock) => (
         <div className="min-w-0">
           <TextLink href={`/tasks/${encodeURIComponent(lock.id)}`} className="text-ink! font-semibold">
@@ -90,7 +91,16 @@ export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: 
     },
     { key: 'release', head: '', right: true, from: 'sm', cell: (lock) => <ForceRelease lock={lock} /> },
   ];
-  return <Table label={t('nav.locks')} columns={columns} rows={locks} rowKey={(lock) => lock.id} empty={empty} />;
+  return (
+    <Table
+      label={t('nav.locks')}
+      actionsLabel={t('table.actions')}
+      columns={columns}
+      rows={locks}
+      rowKey={(lock) => lock.id}
+      empty={empty}
+    />
+  );
 }
 
 function ForceRelease({ lock }: { lock: LockRow }) {

@@ -65,6 +65,7 @@ function useNodeColumns(): readonly Column<NodeRow>[] {
     {
       key: 'node',
       head: t('facet.node'),
+      grows: true,
       cell: (node) => (
         <div className="min-w-0">
           <div className="flex flex-wrap items-center gap-x-2">
@@ -160,6 +161,7 @@ function DepartedTable({ nodes }: { nodes: readonly NodeRow[] }) {
     {
       key: 'node',
       head: t('facet.node'),
+      grows: true,
       cell: (node) => <TextLink href={nodeHref(node.id)}>{nodeName(node.id, node.host)}</TextLink>,
     },
     { key: 'host', head: t('node.host'), from: 'sm', cell: (node) => node.host },

@@ -36,6 +36,7 @@ export function QueuesPage() {
       />
       <Table
         label={t('nav.queues')}
+        actionsLabel={t('table.actions')}
         columns={columns}
         rows={rows}
         rowKey={(queue) => queue.id}
@@ -53,7 +54,7 @@ function useColumns(): readonly Column<QueueRow>[] {
   const t = useT();
   const time = useTime();
   return [
-    { key: 'name', head: t('facet.queue'), cell: (queue) => <NameCell queue={queue} /> },
+    { key: 'name', head: t('facet.queue'), grows: true, cell: (queue) => <NameCell queue={queue} /> },
     { key: 'tasks', head: t('nav.tasks'), from: 'md', cell: (queue) => <Depths queue={queue} /> },
     {
       key: 'running',
@@ -126,12 +127,12 @@ function Depths({ queue }: { queue: QueueRow }) {
   return (
     <div className="min-w-40">
       <StackBar states={queue.states} />
-      <p className="text-2xs mt-1 flex flex-wrap gap-x-2.5">
+      <p className="text-2xs mt-0.5 flex flex-wrap gap-x-2.5">
         {parts.map((state) => (
           <TextLink
             key={state}
             href={`/tasks?state=${state}&queue=${encodeURIComponent(queue.id)}`}
-            className={TASK_LOOK[state].text}
+            className={`inline-flex min-h-6 items-center ${TASK_LOOK[state].text}`}
           >
             {grouped(queue.states[state] ?? 0)} {t(TASK_LOOK[state].word)}
           </TextLink>

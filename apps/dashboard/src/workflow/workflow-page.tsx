@@ -213,6 +213,7 @@ function Members({ rows, total, id }: { rows: readonly TaskRow[]; total: number;
     {
       key: 'task',
       head: t('column.task'),
+      grows: true,
       cell: (row) => (
         <div className="min-w-0">
           <TextLink href={`/tasks/${encodeURIComponent(row.id)}`} className="text-ink! font-semibold">

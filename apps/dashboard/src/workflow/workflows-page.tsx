@@ -62,6 +62,7 @@ function useColumns(): readonly Column<WorkflowRow>[] {
     {
       key: 'name',
       head: t('facet.workflow'),
+      grows: true,
       cell: (flow) => (
         <div className="min-w-0">
           <TextLink href={`/workflows/${encodeURIComponent(flow.id)}`} className="text-ink! font-semibold">
