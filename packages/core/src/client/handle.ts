@@ -6,7 +6,7 @@ import { memberId } from '../model/ids.js';
 import type { WorkflowRecord } from '../model/records.js';
 import { isEnded, isWorkflowEnded } from '../model/state.js';
 import type { TaskRecord } from '../model/task.js';
-import { exitTasks } from '../model/workflow.js';
+import { exitTasks, isSingleExit } from '../model/workflow.js';
 import { seen } from '../store/claim.js';
 import { readGraph } from '../store/graph.js';
 import { readTaskResults } from '../store/inputs.js';
@@ -96,7 +96,7 @@ export async function workflowResults(store: Store, workflow: WorkflowRecord): P
     throw new LeaseholdError('not-found', `the source of workflow ${workflow.id} is gone`, { id: workflow.id });
   }
   const exits = root.exits.flatMap((exit) => (exit === undefined ? [] : exitTasks(graph, exit)));
-  const single = root.exits[0] !== undefined && 'task' in root.exits[0];
+  const single = root.exits[0] !== undefined && isSingleExit(graph, root.exits[0]);
   const values: (readonly unknown[])[] = [];
   for (let at = 0; at < exits.length; at += PAGE) {
     const keys = exits.slice(at, at + PAGE).map((index) => store.keys.task(memberId(graph.id, index)));

@@ -37,6 +37,8 @@ export interface CompiledJoin {
   /** What each slot contributes to the results, in order; undefined for a slot without results. */
   readonly exits: readonly (InputSource | undefined)[];
   readonly onError?: Workflow;
+  /** Only there to look at failures: it stands around one part, and what that yields it yields, not a list of it. */
+  readonly scope?: true;
 }
 
 export interface CompiledWorkflow {
@@ -216,6 +218,7 @@ class Compiler {
   /** A join with one slot around a part: a level at which a failure can be looked at. */
   #scoped(onError: Workflow | undefined, scope: Scope, build: (inner: Scope) => Part): Part {
     const join = this.#openJoin('wait-all', onError);
+    join.scope = true;
     const part = build({ ...scope, up: { join: join.join, slot: 0 } });
     join.cont = { up: scope.up, policy: 'stop' };
     this.#closeJoin(join, 1, [part.exit]);
@@ -278,6 +281,14 @@ export function exitTasks(workflow: CompiledWorkflow, source: InputSource): read
   const join = workflow.joins[source.join];
   if (join === undefined) throw new RangeError(`workflow ${workflow.id} has no join ${source.join}`);
   return join.exits.flatMap((exit) => (exit === undefined ? [] : exitTasks(workflow, exit)));
+}
+
+/** True when a source is one task's results, not a list of several. */
+export function isSingleExit(workflow: CompiledWorkflow, source: InputSource): boolean {
+  if ('task' in source) return true;
+  const join = workflow.joins[source.join];
+  const [inner] = join?.exits ?? [];
+  return join?.scope === true && inner !== undefined && isSingleExit(workflow, inner);
 }
 
 /** All tasks of a workflow without compiling it. */

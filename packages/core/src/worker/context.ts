@@ -95,19 +95,22 @@ export class RunContext implements TaskContext {
     this.#controller?.abort(stopped);
   }
 
-  progress(fraction: number, message?: string): void {
-    this.#hooks.progress(fraction, message);
-  }
-  log(text: string): void {
-    this.#hooks.log(text);
-  }
-  retryIn(ms: number, cause?: unknown): never {
-    throw new RetryIn(ms, { cause });
-  }
-  snooze(ms: number): never {
-    throw new Snooze(ms);
-  }
-  fail(message: string, cause?: unknown): never {
-    throw new FinalError(message, { cause });
-  }
+  /** Functions of their own, so that a handler may take them out of its context: `({ sku }, { progress }) => ...`. */
+  readonly progress = (fraction: number, message?: string): void => this.#hooks.progress(fraction, message);
+  readonly log = (text: string): void => this.#hooks.log(text);
+  readonly retryIn = retryIn;
+  readonly snooze = snooze;
+  readonly fail = fail;
+}
+
+function retryIn(ms: number, cause?: unknown): never {
+  throw new RetryIn(ms, { cause });
+}
+
+function snooze(ms: number): never {
+  throw new Snooze(ms);
+}
+
+function fail(message: string, cause?: unknown): never {
+  throw new FinalError(message, { cause });
 }

@@ -65,3 +65,33 @@ describe('the test scheduler', () => {
     expect((await client.get(handle.id))?.state).toBe('SUCCESS');
   });
 });
+
+describe('what a handler is given', () => {
+  it('its functions may be taken out of the context', async () => {
+    const loud = defineTask('loud', { results: ['string'] });
+    const handler = handle(loud, (_args, { progress, log, attempt, retryIn }) => {
+      progress(0.5, 'half');
+      log('here');
+      if (attempt === 1) retryIn(10);
+      return 'done';
+    });
+    scheduler = await createTestScheduler({ handlers: [handler] });
+    expect(await scheduler.run(loud.signature([], { retry: { count: 1 } }))).toEqual(['done']);
+  });
+});
+
+describe('the shape of results', () => {
+  it.each([undefined, { name: 'later', args: [] }])(
+    'does not depend on whether failures are told (%j)',
+    async (told) => {
+      const { run } = await open();
+      const options = told === undefined ? {} : { onError: told };
+      const one = add.signature([1n]);
+      expect(await run(chain([one, add.partial([1n])], options))).toEqual([2n]);
+      expect(await run(chord([one, one], add.partial([]), options))).toEqual([2n]);
+      expect(await run(group([one], options))).toEqual([[1n]]);
+      expect(await run(chain([one, group([add.partial([1n])], options)], options))).toEqual([[2n]]);
+      expect(await run(chain([group([one, one]), chain([add.partial([3n])], options)], options))).toEqual([5n]);
+    },
+  );
+});
