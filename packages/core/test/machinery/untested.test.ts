@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chain, chord, defineTask, group, handle, Snooze, type Handling, type TaskContext } from '../../src/index.js';
 import { add, handleAdd, handleMultiply, multiply } from './tasks.js';
-import { worlds, type World } from './world.js';
+import { memoryOnly, worlds, type World } from './world.js';
 
 const failing = defineTask('failing', { args: ['string'] });
 const slow = defineTask('slow', { results: ['int64'] });
@@ -309,6 +309,21 @@ describe.each(worlds)('the pre-publish handler on $on', ({ open }) => {
     ]);
     expect(seen).toEqual(['group']);
     expect((await world.client.get(`${id}.00000`))?.workflow?.limits).toMatchObject([{ max: 1 }]);
+    await world.close();
+  });
+});
+
+describe('IgnoreWhenTaskNotRegistered', () => {
+  it('is cancelled when no live worker knows its name, and runs when one does', async () => {
+    const world = memoryOnly.open();
+    await world.start({ handlers: [handleAdd] });
+    const known = await world.client.submit(add.signature([1n], { ignoreWhenNotRegistered: true }));
+    expect(await world.wait(known.result())).toEqual([1n]);
+    const unknown = await world.client.submit(multiply.signature([1n], { ignoreWhenNotRegistered: true }));
+    const parked = await world.client.submit(multiply.signature([1n]));
+    const ended = await world.wait(world.client.wait(unknown.id));
+    expect(ended).toMatchObject({ state: 'CANCELLED', cause: 'expired', attempt: 0 });
+    expect((await world.client.get(parked.id))?.state).toBe('PENDING');
     await world.close();
   });
 });
