@@ -63,7 +63,8 @@ function pulseOf(link: Link, nowMs: number, proofAgeMs: number | null): Pulse {
   if (link.heartbeat.feed !== 'live') return { kind: 'reconnecting', asOfMs, cause: 'etcd' };
   if (proofAgeMs !== null && proofAgeMs > STALE_MS) return { kind: 'reconnecting', asOfMs, cause: 'server' };
   if (link.paused.views > 0 && link.paused.arrivals > 0) return { kind: 'paused', arrivals: link.paused.arrivals };
-  if (link.changedMs !== undefined && nowMs - link.changedMs < RECENT_MS)
+  const proven = proofAgeMs !== null && proofAgeMs <= AMBER_MS;
+  if (proven && link.changedMs !== undefined && nowMs - link.changedMs < RECENT_MS)
     return { kind: 'live', revision: link.revision };
   return { kind: 'idle', ageMs: proofAgeMs ?? 0 };
 }

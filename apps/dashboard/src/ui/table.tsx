@@ -56,7 +56,7 @@ export function Table<R>({ label, columns, rows, rowKey, rowClass, empty, action
                   key={key}
                   className={clsx(
                     'max-w-80 px-2 py-2 first:pl-0 last:pr-0',
-                    right && 'text-right',
+                    right && 'text-right whitespace-nowrap',
                     from !== undefined && FROM[from],
                     grows === true && '@max-2xl:w-full @max-2xl:max-w-0',
                   )}
