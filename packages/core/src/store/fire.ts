@@ -171,6 +171,7 @@ class Firing {
     const store = this.#store;
     const call: OperatorCall = {
       actor: this.#leader.actor,
+      fence: this.#leader.fence,
       operationId: `${fireId(record.id, decision.fires[0] ?? 0)}-cancel`,
       reason: `schedule ${record.id} runs again and cancels the run before`,
     };

@@ -70,12 +70,14 @@ export async function act(
     const kv = found(answer.results, 0);
     requireSeen(call, target, kv);
     const decided = await decideAct(kv);
-    const result = await store.committer.submit(NO_FENCE, {
+    const result = await store.committer.submit(call.fence ?? NO_FENCE, {
       compare: [modIs(target.key, kv?.modRevision ?? 0n), isAbsent(auditKey), ...decided.compare],
       success: [...decided.ops, auditOp(store, call, operation, [target.id], decided.detail)],
       failure: [get(auditKey)],
     });
-    if (result.kind === 'fenced') continue;
+    if (result.kind === 'fenced') {
+      throw new LeaseholdError('session-lost', `fence ${call.fence?.id ?? ''} does not hold any more`, { id: target.id });
+    }
     const drive = decided.drive === undefined ? {} : { drive: decided.drive };
     if (result.succeeded) return { revision: result.revision, done: true, ...drive };
     const own = found(result.results, 0);

@@ -5,7 +5,7 @@ import { encodeRecord } from '../model/codec.js';
 import type { Actor, AuditRecord } from '../model/records.js';
 import { actorText } from '../model/records.js';
 import type { Taken } from '../model/transition.js';
-import type { Committer } from './commit.js';
+import type { Committer, Fence } from './commit.js';
 
 /** What every store function works with. Plain wiring; owns nothing. */
 export interface Store {
@@ -34,6 +34,8 @@ export interface OperatorCall {
   /** The mod revision the operator saw; when given, anything else is a conflict. */
   readonly revisionSeen?: bigint;
   readonly request?: string;
+  /** A leader who acts (a schedule that cancels its run before) acts under its office (I8). */
+  readonly fence?: Fence;
 }
 
 export function takenBy(store: Store, actor: Actor): Taken {
