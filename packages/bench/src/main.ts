@@ -6,8 +6,9 @@ import { ceiling } from './ceiling.js';
 import { table } from './figures.js';
 import { latency } from './latency.js';
 import { throughput } from './throughput.js';
+import { chains, groups } from './workflows.js';
 
-const BENCHES: readonly Bench[] = [ceiling, throughput, latency];
+const BENCHES: readonly Bench[] = [ceiling, throughput, latency, chains, groups];
 
 const USAGE = `npm run bench -- <name>... [--json] [--quick]
 
