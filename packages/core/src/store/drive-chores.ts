@@ -8,7 +8,7 @@ import { retriedByOperator } from '../model/transition.js';
 import type { TaskRecord } from '../model/task.js';
 import type { CompiledTask } from '../model/workflow.js';
 import { chunks, step, type DriveContext, type SeenChore } from './drive-context.js';
-import { dropRest, readByIndex, releaseMembers, stopRange, stopWaiting } from './drive-members.js';
+import { dropRest, haltNext, readByIndex, releaseMembers, stopRange, stopWaiting } from './drive-members.js';
 import { edgeOps } from './edge.js';
 import { readMembers } from './graph.js';
 import { choreOp, joinOps, memberOps } from './submit.js';
@@ -118,8 +118,7 @@ async function afterRelease(context: DriveContext, seen: SeenChore, index: numbe
     return;
   }
   if (isHalting(context)) {
-    const halt: Chore = { kind: 'ended', index, halt: true };
-    await finish(context, seen, [choreOp(context.store, context.graph.id, halt)]);
+    await haltNext(context, next, [modIs(seen.key, seen.revision)], [del(seen.key)]);
     return;
   }
   const guards = [modIs(seen.key, seen.revision)];

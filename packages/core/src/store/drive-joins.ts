@@ -9,7 +9,7 @@ import { countTasks, type CompiledJoin } from '../model/workflow.js';
 import { submissionOps, withArgs } from './callbacks.js';
 import { step, type DriveContext } from './drive-context.js';
 import { isHalting, leaveOps, stopOnce } from './drive-chores.js';
-import { dropRest, releaseMembers } from './drive-members.js';
+import { dropRest, haltNext, releaseMembers } from './drive-members.js';
 import { del, modIs, put, versionIs } from './store.js';
 
 export type Completion = 'done' | 'not-yet' | 'again';
@@ -31,9 +31,13 @@ export async function completeJoin(context: DriveContext, join: number): Promise
   if (compiled.cont === undefined) return endWorkflow(context, state);
   // A mark under `ignore` is only there for a member that was cut off.
   const failed = state.failureCount > 0;
-  return failed || (isHalting(context) && compiled.cont.next !== undefined)
-    ? failJoin(context, compiled, compiled.cont, state)
-    : passJoin(context, compiled, compiled.cont, state);
+  const { cont } = compiled;
+  const goesOn = !failed || (cont.policy === 'ignore' && !state.failures.every((one) => one.cut));
+  if (goesOn && cont.next !== undefined && isHalting(context)) {
+    const over = await haltNext(context, cont.next, guards(context, join, state), [del(state.marker.key)]);
+    return over ? 'done' : 'again';
+  }
+  return failed ? failJoin(context, compiled, cont, state) : passJoin(context, compiled, cont, state);
 }
 
 /** Undefined while members are awaited, or when the join was completed before. */

@@ -117,6 +117,25 @@ export async function stopWaiting(context: DriveContext, indexes: readonly numbe
   return (await Promise.all(waiting.map((member) => tryStop(context, member, reason)))).every(Boolean);
 }
 
+/**
+ * The next step of a cancelled workflow is due: what would begin is over instead. Part of it may have begun before the cancel;
+ * that ends by itself, and whoever ends last leaves the chain, so that it is not left while something of it runs (D4).
+ */
+export async function haltNext(
+  context: DriveContext,
+  next: NonNullable<Continuation['next']>,
+  guards: readonly Compare[],
+  ops: readonly Op[],
+): Promise<boolean> {
+  if (!(await stopWaiting(context, next.entries, 'the workflow is cancelled'))) return false;
+  const { keys } = context.store;
+  const joins = next.joins ?? [];
+  const holds = joins.map((join) => del(keys.barrier(context.graph.id, join, 'hold')));
+  if (!(await step(context, guards, [...ops, ...holds]))) return false;
+  for (const join of joins) context.joins.add(join);
+  return true;
+}
+
 function isUnderWay(task: TaskRecord): boolean {
   return !isEnded(task.state) && task.state !== 'WAITING' && task.cancelRequested === undefined;
 }
