@@ -162,7 +162,11 @@ function askToStop(store: Store, call: OperatorCall, task: TaskRecord): Act {
 
 async function endNow(store: Store, call: OperatorCall, task: TaskRecord): Promise<Act> {
   const taken = takenBy(store, call.actor);
-  const next = edge.cancelled(task, taken, call.reason ?? 'cancelled by an operator');
+  const asked = task.cancelRequested;
+  const next =
+    asked === undefined
+      ? edge.cancelled(task, taken, call.reason ?? 'cancelled by an operator')
+      : edge.cancelledAsAsked(task, taken, asked.reason);
   const payload = await payloadOf(store, task);
   const ending = endingOps(store, next, taken, { halted: true, ...(payload === undefined ? {} : { payload }) });
   const lock =
@@ -201,6 +205,8 @@ async function freeing(store: Store, task: TaskRecord): Promise<{ compare: Compa
 export function forceRelease(store: Store, call: OperatorCall, id: string): Promise<Operated> {
   return actOnTask(store, call, 'lock.force-release', id, async ({ task }) => {
     if (task.state !== 'STARTED') throw wrongState(task, 'STARTED');
+    // A request to stop outlives its worker: the task is over, not free again.
+    if (task.cancelRequested !== undefined) return endNow(store, call, task);
     const next = edge.forceReleased(task, takenBy(store, call.actor));
     const lock = await freeing(store, task);
     const ops = [...edgeOps(store.keys, task, next), ...lock.ops];
