@@ -146,7 +146,7 @@ function checkWorkflowOf({ view, report }: Scene, task: TaskRecord): void {
 }
 
 /** Causes that give the task back without its end: who was asked to stop is not given back. */
-const GOES_ON: readonly string[] = ['failed-retry', 'snoozed', 'handed-back', 'lost'];
+const GOES_ON: readonly string[] = ['failed-retry', 'snoozed', 'handed-back', 'lost', 'force-released'];
 
 function checkLeaving(scene: Scene, before: TaskRecord, after: TaskRecord): void {
   const { view, report } = scene;
