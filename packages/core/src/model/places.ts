@@ -36,8 +36,28 @@ export function placesOf(keys: Keys, task: TaskRecord, readyValue: (task: TaskRe
       places.set(keys.deadline(task.scheduleAtMs + UNREGISTERED_MS, task.id), 'unregistered');
     if (task.deadlineMs !== undefined) places.set(keys.deadline(task.deadlineMs, task.id), 'deadline');
     if (task.unique !== undefined) places.set(keys.unique(task.unique.key), task.id);
+    return places;
+  }
+  const heldUntilMs = uniqueUntilMs(task);
+  if (task.unique !== undefined && heldUntilMs !== undefined) {
+    places.set(keys.unique(task.unique.key), task.id);
+    places.set(keys.deadline(heldUntilMs, task.id), 'unique');
   }
   return places;
+}
+
+/**
+ * Until when an ended task goes on holding its unique key; undefined when its end freed it. The window tells that the work
+ * was done lately: a task that was cancelled (replaced, expired in its queue) did none, and frees its key at once.
+ *
+ * These two places are the only ones that may be gone although the record implies them: the expirer frees both together,
+ * and an ended record is not rewritten for it (I7).
+ */
+export function uniqueUntilMs(task: TaskRecord): number | undefined {
+  const { unique, endedMs } = task;
+  if (unique?.windowMs === undefined || endedMs === undefined || task.state === 'CANCELLED') return undefined;
+  const untilMs = task.createdMs + unique.windowMs;
+  return untilMs > endedMs ? untilMs : undefined;
 }
 
 export interface PlaceChanges {
@@ -58,10 +78,13 @@ export function changePlaces(
   const old = before === undefined ? new Map<string, string>() : placesOf(keys, before, () => '');
   const now = placesOf(keys, after, after.state === 'PENDING' ? readyValue : () => '');
   const put: { key: string; value: string }[] = [];
+  // A retry takes its unique key again: whether the ended record still held it, the record does not tell.
+  const retaken = before !== undefined && isEnded(before.state) && !isEnded(after.state);
   for (const [key, value] of now) {
     const stays = old.has(key);
     const wakes = after.state === 'PENDING' && key.startsWith(keys.kind('ready'));
-    if (!stays || wakes) put.push({ key, value });
+    const retakes = retaken && key.startsWith(keys.kind('unique'));
+    if (!stays || wakes || retakes) put.push({ key, value });
   }
   return { put, delete: [...old.keys()].filter((key) => !now.has(key)) };
 }

@@ -165,11 +165,17 @@ function checkCallbacks(value: unknown, field: string, now: number, limits: Limi
   );
   const checked = workflows.map((workflow, index) =>
     mapSignatures(workflow, (signature, path) =>
-      placed(`${field}[${index}]${path}`, () => canonical(signature, now, limits)),
+      placed(`${field}[${index}]${path}`, () => canonical(withoutKey(signature), now, limits)),
     ),
   );
   checkWritable(checked, field, limits);
   return checked;
+}
+
+/** A callback is written by the ending that calls it, which cannot be refused because somebody holds a key. */
+function withoutKey(signature: Signature): Signature {
+  if (signature.unique === undefined) return signature;
+  throw invalid('unique', 'a unique key belongs to a task that is submitted on its own, not to a callback');
 }
 
 /** Index entries of one ending at most, joins and their members included. */

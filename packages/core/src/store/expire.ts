@@ -7,11 +7,14 @@
  *     A running task that was asked already is left to its worker, and to the rescuer if that is lost.
  * X3  A WAITING member is left until it is released: a workflow ends last (D4), and nothing of it can run meanwhile. Its
  *     entry stays, and a claimer refuses what is past its time.
+ * X4  The window of an ended task's unique key is over: the key is freed together with its entry, and only while the entry
+ *     is there, so that the key of a later holder is never touched.
  */
 import { prefixEnd, type KeyValue } from '../kv/kv.js';
 import { decodeRecord, encodeRecord } from '../model/codec.js';
 import { placesOf } from '../model/places.js';
 import type { NodeRecord, OrderRecord } from '../model/records.js';
+import { isEnded } from '../model/state.js';
 import type { TaskError, TaskRecord } from '../model/task.js';
 import * as transition from '../model/transition.js';
 import type { Taken } from '../model/transition.js';
@@ -21,7 +24,7 @@ import type { Leadership } from './leadership.js';
 import { pages, readKeys } from './pages.js';
 import { firstTime } from './promote.js';
 import type { Drive } from './settle.js';
-import { del, put, type Store } from './store.js';
+import { del, present, put, type Store } from './store.js';
 import { takeStep, type Sight, type Step } from './unheld.js';
 
 export interface Expired {
@@ -29,6 +32,8 @@ export interface Expired {
   readonly ended: number;
   /** Running tasks that were asked to stop. */
   readonly asked: number;
+  /** Unique keys of ended tasks whose window is over. */
+  readonly freed: number;
   /** Entries that no record implied. */
   readonly strays: number;
   /** Past their time and still there: waiting members, and running tasks that have not stopped yet. */
@@ -42,7 +47,7 @@ const PAGE = 256;
 /** One pass over everything whose time has passed. @throws LeaseholdError `session-lost`. */
 export async function expireDue(store: Store, leader: Leadership, signal?: AbortSignal): Promise<Expired> {
   const span = { key: store.keys.kind('deadlines'), rangeEnd: store.keys.deadlinesUntil(store.now()) };
-  const totals = { ended: 0, asked: 0, strays: 0, left: 0 };
+  const totals = { ended: 0, asked: 0, freed: 0, strays: 0, left: 0 };
   const drives: Drive[] = [];
   const names = new LiveNames(store);
   for await (const page of pages(store, span, { limit: PAGE })) {
@@ -79,7 +84,7 @@ export function nextDeadlineMs(store: Store, afterMs: number, horizonMs: number)
   return firstTime(store, store.keys.deadlinesUntil(afterMs), store.keys.deadlinesUntil(afterMs + horizonMs));
 }
 
-type Outcome = 'ended' | 'asked' | 'strays' | 'left';
+type Outcome = 'ended' | 'asked' | 'freed' | 'strays' | 'left';
 
 async function expireEntry(
   store: Store,
@@ -120,12 +125,18 @@ function decideExpiry(
     return { outcome: 'strays', step: { kind: 'write', ops: [del(entry.key)] } };
   }
   if (task.state === 'WAITING') return LEAVE;
+  if (isEnded(task.state)) return freed(store, task, entry.key);
   if (task.expiresMs === entry.timeMs && task.attempt === 0) {
     return ended(transition.cancelled(task, taken, `not started by ${iso(entry.timeMs)}`, 'expired'));
   }
   if (task.deadlineMs === entry.timeMs) return overdue(store, task, lock !== undefined, taken);
   if (entry.live === undefined || entry.live.has(task.name) || task.state !== 'PENDING') return LEAVE;
   return ended(transition.cancelled(task, taken, `no live worker knows "${task.name}"`, 'expired'));
+}
+
+function freed(store: Store, task: TaskRecord, entry: string): { readonly outcome: Outcome; readonly step: Step } {
+  const keys = task.unique === undefined ? [entry] : [entry, store.keys.unique(task.unique.key)];
+  return { outcome: 'freed', step: { kind: 'write', ops: keys.map(del), compare: [present(entry)] } };
 }
 
 function overdue(

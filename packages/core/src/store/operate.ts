@@ -280,6 +280,8 @@ async function takeUnique(store: Store, task: TaskRecord): Promise<Compare[]> {
   const key = store.keys.unique(task.unique.key);
   const [holder] = (await store.kv.range({ key })).kvs;
   if (holder === undefined) return [isAbsent(key)];
+  // Held for its window, by itself.
+  if (holder.value === task.id) return [modIs(key, holder.modRevision)];
   throw new LeaseholdError('unique-conflict', `unique key "${task.unique.key}" is held by task ${holder.value}`, {
     key: task.unique.key,
     holder: holder.value,

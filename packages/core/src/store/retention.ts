@@ -7,18 +7,18 @@
  *     then on it cannot be reopened, and its members are tasks without a workflow that this or any later pass deletes.
  * T3  An entry of the ended index that its record does not imply (I1) is removed.
  */
-import { prefixEnd, type KeyValue, type Op } from '../kv/kv.js';
+import { prefixEnd, type Compare, type KeyValue, type Op } from '../kv/kv.js';
 import { decodeRecord, decodeTask } from '../model/codec.js';
 import { memberId } from '../model/ids.js';
 import { utf8Length } from '../model/json.js';
-import { placesOf } from '../model/places.js';
+import { placesOf, uniqueUntilMs } from '../model/places.js';
 import type { WorkflowRecord } from '../model/records.js';
 import { cutoffsByAge, cutoffsOf, type Cutoffs, type Kept, type RetentionPolicy } from '../model/retention.js';
 import { ENDED_STATES, isEnded, isWorkflowEnded, type EndedState } from '../model/state.js';
 import type { TaskRecord } from '../model/task.js';
 import { LEADER_CALL, type Leadership } from './leadership.js';
 import { pages, readKeys, type Span } from './pages.js';
-import { del, modIs, type Store } from './store.js';
+import { absent, del, modIs, type Store } from './store.js';
 import { answered } from './submit.js';
 import { deleteSpan } from './sweep.js';
 
@@ -163,7 +163,11 @@ class Pass {
     if (!placesOf(keys, task, () => '').has(key)) return this.#deleteStray(id, kv.modRevision, key);
     if (this.#pinned.get(id) === true) return;
     if (task.workflow !== undefined && this.#workflows.get(task.workflow.id) !== true) return;
-    await this.#deleteTask(id, kv.modRevision, key);
+    const heldUntilMs = uniqueUntilMs(task);
+    if (heldUntilMs === undefined) return this.#deleteTask(id, kv.modRevision, key);
+    // Its record says whose the unique key is, until the expirer has freed it.
+    if (heldUntilMs <= this.#store.now())
+      await this.#deleteTask(id, kv.modRevision, key, [absent(keys.deadline(heldUntilMs, id))]);
   }
 
   async #deleteStray(id: string, revision: bigint, key: string): Promise<void> {
@@ -173,7 +177,7 @@ class Pass {
   }
 
   /** A task and everything that is only there because of it. Its logs and results are few and bounded. */
-  async #deleteTask(id: string, revision: bigint, entry: string): Promise<void> {
+  async #deleteTask(id: string, revision: bigint, entry: string, guards: readonly Compare[] = []): Promise<void> {
     const { keys } = this.#store;
     const ranges = [keys.results(id), keys.logs(id)];
     const success: Op[] = [
@@ -183,7 +187,7 @@ class Pass {
       del(entry),
       ...ranges.map((key): Op => ({ kind: 'delete', key, rangeEnd: prefixEnd(key) })),
     ];
-    const compare = [modIs(keys.task(id), revision)];
+    const compare = [modIs(keys.task(id), revision), ...guards];
     const result = await answered(this.#store, this.#leader.fence, LEADER_CALL, { compare, success });
     if (!result.succeeded) return;
     if (revision === 0n) this.#strays++;

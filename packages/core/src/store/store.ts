@@ -47,6 +47,7 @@ export const put = (key: string, value: string, lease?: bigint): Op =>
 export const del = (key: string): Op => ({ kind: 'delete', key });
 export const get = (key: string): Op => ({ kind: 'range', key });
 export const absent = (key: string): Compare => ({ key, target: 'create', value: 0n });
+export const present = (key: string): Compare => ({ key, target: 'create', op: '>', value: 0n });
 export const modIs = (key: string, revision: bigint): Compare => ({ key, target: 'mod', value: revision });
 export const createdAt = (key: string, revision: bigint): Compare => ({ key, target: 'create', value: revision });
 export const versionIs = (key: string, version: number): Compare => ({

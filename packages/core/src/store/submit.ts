@@ -26,6 +26,7 @@ import {
 import { compileWorkflow, countTasks, type CompiledTask, type CompiledWorkflow } from '../model/workflow.js';
 import { NO_FENCE, type Fence, type SubTxn } from './commit.js';
 import { edgeOps } from './edge.js';
+import { freeWay, resolveUnique } from './unique.js';
 import { absent, createdAt, del, found, get, put, takenBy, type Store } from './store.js';
 
 export interface SubmitOptions {
@@ -46,6 +47,9 @@ export interface Submitted {
   readonly chore: boolean;
 }
 
+/** How often a submission looks again who holds its unique key. */
+const UNIQUE_TRIES = 20;
+
 /** Operations in one sub-transaction at most; leaves room for 27 others in its request. */
 const SMALL_OPS = 100;
 const SMALL_BYTES = 400_000;
@@ -58,33 +62,27 @@ export async function submitTask(
   options: SubmitOptions = {},
 ): Promise<Submitted> {
   const id = signature.id ?? store.newId();
-  const { task, ops } = taskOps(store, signature, takenBy(store, actor), id, options.parent);
-  const uniqueKey = signature.unique === undefined ? undefined : store.keys.unique(signature.unique.key);
+  const taken = takenBy(store, actor);
+  const { task, ops } = taskOps(store, signature, taken, id, options.parent);
   const taskKey = store.keys.task(id);
-  const sub: SubTxn = {
-    compare: uniqueKey === undefined ? [absent(taskKey)] : [absent(taskKey), absent(uniqueKey)],
-    success: ops,
-    failure: uniqueKey === undefined ? [get(taskKey)] : [get(taskKey), get(uniqueKey)],
-  };
-  const result = await store.committer.submit(NO_FENCE, sub, giveUp(options));
-  if (result.kind === 'fenced') throw new LeaseholdError('unavailable', 'the store refused without a reason', { id });
-  if (result.succeeded) return { kind: 'task', id, revision: result.revision, created: true, chore: false };
-  const there = found(result.results, 0);
-  if (there !== undefined)
-    return { kind: 'task', id, revision: there.modRevision, created: result.resent, chore: false };
-  const holder = found(result.results, 1);
-  return resolveUnique(store, task, holder?.value, result.revision);
-}
-
-function resolveUnique(store: Store, task: TaskRecord, holder: string | undefined, revision: bigint): Submitted {
-  if (task.unique?.onConflict === 'existing' && holder !== undefined) {
-    return { kind: 'task', id: holder, revision, created: false, chore: false };
+  let way = freeWay(store, task);
+  for (let tries = 0; tries < UNIQUE_TRIES; tries++) {
+    const result = await answered(store, NO_FENCE, options, {
+      compare: [absent(taskKey), ...way.compare],
+      success: [...way.ops, ...ops],
+      failure: [get(taskKey), ...way.reads],
+    });
+    if (result.succeeded) return { kind: 'task', id, revision: result.revision, created: true, chore: false };
+    const there = found(result.results, 0);
+    if (there !== undefined)
+      return { kind: 'task', id, revision: there.modRevision, created: result.resent, chore: false };
+    const next = await resolveUnique(store, task, found(result.results, 1), taken);
+    if (next.kind === 'existing') return { ...next, kind: 'task', created: false, chore: false };
+    way = next;
   }
-  throw new LeaseholdError(
-    'unique-conflict',
-    `unique key "${task.unique?.key ?? ''}" is held by task ${holder ?? '?'}; wait for it, cancel it, or use another key`,
-    { key: task.unique?.key, holder, namespace: store.keys.namespace },
-  );
+  throw new LeaseholdError('conflict', `unique key "${task.unique?.key ?? ''}" kept changing hands; submit again`, {
+    id,
+  });
 }
 
 /** The operations of one new task that waits for nobody. */

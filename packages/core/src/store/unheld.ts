@@ -7,7 +7,7 @@
  *     now. They are never deleted here.
  * U3  What a task that ends hands on is in the same transaction (I4), unless its workflow is halting: then nothing is.
  */
-import type { KeyValue, Op } from '../kv/kv.js';
+import type { Compare, KeyValue, Op } from '../kv/kv.js';
 import { decodePayload, decodeRecord } from '../model/codec.js';
 import type { WorkflowRecord } from '../model/records.js';
 import { isEnded, isWorkflowEnded } from '../model/state.js';
@@ -34,8 +34,8 @@ export type Step =
   | { readonly kind: 'leave' }
   /** Take an edge; `ops` go with it. Only without a lock. */
   | { readonly kind: 'edge'; readonly next: TaskRecord }
-  /** Write only these, guarded by the record, and by the lock as seen. */
-  | { readonly kind: 'write'; readonly ops: readonly Op[] };
+  /** Write only these, guarded by the record, by the lock as seen, and by `compare`. */
+  | { readonly kind: 'write'; readonly ops: readonly Op[]; readonly compare?: readonly Compare[] };
 
 export interface Taking {
   readonly before: TaskRecord | undefined;
@@ -64,7 +64,7 @@ export async function takeStep(
     if (step.kind === 'leave') return { before: sight.task, after: sight.task, step: 'leave' };
     const done =
       step.kind === 'write'
-        ? await write(store, leader, id, sight, step.ops)
+        ? await write(store, leader, id, sight, step)
         : await edge(store, leader, sight, step.next, taken);
     if (done !== undefined) return done;
   }
@@ -83,11 +83,11 @@ async function write(
   leader: Leadership,
   id: string,
   { task, revision, lock }: Sight,
-  ops: readonly Op[],
+  { ops, compare: more = [] }: Extract<Step, { kind: 'write' }>,
 ): Promise<Taking | undefined> {
   const lockKey = store.keys.lock(id);
   const lockGuard = lock === undefined ? absent(lockKey) : createdAt(lockKey, lock.createRevision);
-  const compare = [modIs(store.keys.task(id), revision), lockGuard];
+  const compare = [modIs(store.keys.task(id), revision), lockGuard, ...more];
   const result = await answered(store, leader.fence, LEADER_CALL, { compare, success: ops });
   return result.succeeded || result.resent ? { before: task, after: task, step: 'write' } : undefined;
 }

@@ -1,5 +1,5 @@
 /** I1: a record's state says where its task is; lock and slots go with STARTED and with nothing else. */
-import { placesOf } from '../model/places.js';
+import { placesOf, uniqueUntilMs } from '../model/places.js';
 import type { TaskRecord } from '../model/task.js';
 import { limitsOf } from '../store/edge.js';
 import type { Scene } from './scene.js';
@@ -41,8 +41,10 @@ export function checkPlaces(scene: Scene, ids: Iterable<string>): void {
 function checkIndexes({ view, report }: Scene, id: string, task: TaskRecord | undefined): void {
   const there = view.group(`places:${id}`);
   const implied = task === undefined ? new Map<string, string>() : placesOf(view.keys, task, () => '');
+  const freed = task === undefined ? [] : windowPlaces(view, task).filter((key) => !there.has(key));
   for (const key of implied.keys()) {
-    if (there.has(key)) continue;
+    // Both or neither: the expirer frees the key of an ended task together with its entry.
+    if (there.has(key) || (freed.length === 2 && freed.includes(key))) continue;
     // A retry has to take its unique key again, or to conflict.
     const unique = view.keys.parse(key)?.kind === 'unique';
     const invariant = unique && task?.cause === 'retried-by-operator' ? 'I7' : 'I1';
@@ -60,11 +62,17 @@ function checkIndexes({ view, report }: Scene, id: string, task: TaskRecord | un
   if (task?.state === 'PENDING') checkReady(view, report, task);
 }
 
-/** Entries with reasons of their own. */
+/** An entry with a reason of its own. */
 function mayStay(view: View, key: string, task: TaskRecord | undefined): boolean {
-  const kind = view.keys.parse(key)?.kind;
-  if (kind === 'deadlines') return task?.ignoreWhenNotRegistered === true && view.get(key)?.value === 'unregistered';
-  return kind === 'unique' && task?.unique?.windowMs !== undefined;
+  if (view.keys.parse(key)?.kind !== 'deadlines') return false;
+  return task?.ignoreWhenNotRegistered === true && view.get(key)?.value === 'unregistered';
+}
+
+/** Where an ended task holds its unique key for a window. */
+function windowPlaces({ keys }: View, task: TaskRecord): readonly string[] {
+  const untilMs = uniqueUntilMs(task);
+  if (untilMs === undefined || task.unique === undefined) return [];
+  return [keys.unique(task.unique.key), keys.deadline(untilMs, task.id)];
 }
 
 /** Watchers wake, and a claimer may decide on the carried record, because the entry is written whenever the record is. */

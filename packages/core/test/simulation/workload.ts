@@ -31,7 +31,9 @@ function makeWorkflow(random: Random, kind: Exclude<PartKind, 'schedule'>, nowMs
     case 'task':
       return task();
     case 'unique':
-      return task({ unique: { key: `u${random.int(0, 1)}`, onConflict: random.pick(['reject', 'existing']) } });
+      return task({
+        unique: { key: `u${random.int(0, 1)}`, onConflict: random.pick(['reject', 'existing', 'replace']) },
+      });
     case 'limited':
       return task({ concurrency: { key: `c${random.int(0, 1)}`, max: random.int(1, 2) } });
     case 'callbacks':

@@ -65,7 +65,7 @@ describe('expiry', () => {
     await submit(sig('work', [], { id: 'x', expiresMs: start + 1_000 }));
     await settle(store, holder, await claimOne(store, holder, 'x'), { kind: 'hand-back' });
     clock.nowMs = start + 5_000;
-    expect(await pass()).toEqual({ ended: 0, asked: 0, strays: 0, left: 0, drives: [] });
+    expect(await pass()).toEqual({ ended: 0, asked: 0, freed: 0, strays: 0, left: 0, drives: [] });
     expect((await readTask(store, 'x')).state).toBe('PENDING');
   });
 
