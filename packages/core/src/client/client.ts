@@ -55,6 +55,7 @@ export class Client {
   readonly storage: StorageMeter;
   readonly #options: ClientOptions;
   readonly #ownKv: Kv | undefined;
+  readonly #unfolding = new Set<Promise<void>>();
 
   constructor(options: ClientOptions) {
     const own = options.kv === undefined && options.etcd !== undefined ? connectEtcd(options.etcd) : undefined;
@@ -91,8 +92,15 @@ export class Client {
       ...(this.#options.defaults === undefined ? {} : { defaults: this.#options.defaults }),
     });
     // Acknowledged already; who submitted a large one also unfolds it, and if it dies the leader does.
-    if (done.chore) await advance(this.store, this.actor, { workflow: done.id, joins: [] });
+    if (done.chore) this.#unfold(done.id);
     return this.#handle(done.kind, done);
+  }
+
+  /** The submission is safe without it: the leader writes what is not written after a while. */
+  #unfold(id: string): void {
+    const writing = advance(this.store, this.actor, { workflow: id, joins: [] }).catch(() => undefined);
+    this.#unfolding.add(writing);
+    void writing.then(() => this.#unfolding.delete(writing));
   }
 
   /** A handle on something submitted earlier, here or elsewhere. */
@@ -189,8 +197,12 @@ export class Client {
     return { actor: this.actor, operationId: id, ...(reason === undefined ? {} : { reason }) };
   }
 
-  /** Ends the committer, and the connection if this client opened it. */
+  /**
+   * Ends the committer, and the connection if this client opened it. Large workflows that it is still writing are written
+   * first, as far as the store answers; what is left the leader writes.
+   */
   async close(): Promise<void> {
+    await Promise.all(this.#unfolding);
     this.store.committer.close();
     await this.#ownKv?.close();
   }

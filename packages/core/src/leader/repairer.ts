@@ -14,13 +14,17 @@ import { Duty } from './duty.js';
 import type { Term } from './term.js';
 
 export interface RepairerOptions {
-  /** How long a chore is left to its author. Default 1500 ms. */
+  /** How long a chore is left to its author; ten times as long one that writes all members. Default 1500 ms. */
   readonly graceMs?: number;
   /** How often everything is looked at without a reason. Default 60000 ms. */
   readonly scanEveryMs?: number;
 }
 
 const AT_ONCE = 16;
+
+/** Chores whose author may be at work for long. */
+const LONG_CHORES: ReadonlySet<string> = new Set(['unfold', 'start', 'reopen']);
+const LONG_FACTOR = 10;
 
 interface Mark {
   readonly fromMs: number;
@@ -80,11 +84,13 @@ export class Repairer implements Service {
 
   #heard({ events }: FeedBatch): void {
     const { store, clock } = this.#term;
-    const fromMs = clock.monotonic() + this.#options.graceMs;
+    const now = clock.monotonic();
     for (const { kv } of events) {
       const entry = store.keys.parse(kv.key);
-      if (entry?.kind === 'chores' && !this.#marks.has(entry.id))
-        this.#marks.set(entry.id, { fromMs, drive: undefined });
+      if (entry?.kind !== 'chores' || this.#marks.has(entry.id)) continue;
+      // Writing ten thousand members takes seconds: two who write the same would only be in each other's way.
+      const graceMs = this.#options.graceMs * (LONG_CHORES.has(entry.chore) ? LONG_FACTOR : 1);
+      this.#marks.set(entry.id, { fromMs: now + graceMs, drive: undefined });
     }
     this.#duty.wake();
   }
