@@ -1,4 +1,6 @@
 /** The contract between gateway and browser. Pure and browser-safe. */
+export * from './constants.js';
+export * from './decimal.js';
 export * from './live.js';
 export * from './problem.js';
 export * from './query.js';
@@ -7,4 +9,5 @@ export * from './rows.js';
 export * from './scalars.js';
 export * from './socket.js';
 export * from './summary.js';
+export * from './summary-of.js';
 export * from './url.js';

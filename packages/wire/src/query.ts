@@ -13,18 +13,7 @@ import {
 } from './rows.js';
 import { SummarySection } from './summary.js';
 import { Millis } from './scalars.js';
-
-export const QUERY_LIMITS = Object.freeze({
-  /** Rows in one window. */
-  window: 500,
-  offset: 1_000_000,
-  /** Values of one filter. */
-  values: 50,
-  text: 200,
-  ids: 500,
-  /** Subscriptions of one socket. */
-  subscriptions: 24,
-});
+import { QUERY_LIMITS, TASK_SORTS, type ViewName } from './constants.js';
 
 const values = z.array(z.string().min(1).max(600)).max(QUERY_LIMITS.values);
 const text = z.string().max(QUERY_LIMITS.text);
@@ -58,32 +47,13 @@ export const RowFilter = z.strictObject({
 });
 export type RowFilter = z.infer<typeof RowFilter>;
 
-/** By what tasks are sorted; every order ends in the id, so it is total. */
-export const TASK_SORTS = [
-  'created',
-  'updated',
-  'schedule',
-  'started',
-  'ended',
-  'priority',
-  'attempt',
-  'name',
-  'queue',
-] as const;
-export type TaskSort = (typeof TASK_SORTS)[number];
 export const TaskOrder = z.strictObject({ by: z.enum(TASK_SORTS), desc: z.boolean() });
 export type TaskOrder = z.infer<typeof TaskOrder>;
-/** Newest first. */
-export const DEFAULT_TASK_ORDER: TaskOrder = Object.freeze({ by: 'created', desc: true });
-
 export const Window = z.strictObject({
   offset: z.int().min(0).max(QUERY_LIMITS.offset),
   limit: z.int().min(1).max(QUERY_LIMITS.window),
 });
 export type Window = z.infer<typeof Window>;
-
-export const VIEWS = ['tasks', 'nodes', 'locks', 'queues', 'workflows', 'errors', 'schedules', 'summary'] as const;
-export type ViewName = (typeof VIEWS)[number];
 
 export const LiveQuery = z.discriminatedUnion('view', [
   z.strictObject({ view: z.literal('tasks'), filter: TaskFilter, order: TaskOrder, window: Window }),

@@ -1,6 +1,6 @@
 /** REST `/api/v1`: what requests hold and what comes back. Signatures and workflows are checked by the core, in its words. */
 import { z } from 'zod';
-import { TASK_SORTS } from './query.js';
+import { TASK_SORTS } from './constants.js';
 import {
   ArgTypeName,
   CauseName,
@@ -14,8 +14,6 @@ import {
   WorkflowRow,
 } from './rows.js';
 import { Decimal, Millis } from './scalars.js';
-
-export const API_BASE = '/api/v1';
 
 /** An argument or result as shown: `hidden` ones have no value; of a `cut` one, the value is a preview text. */
 export const ShownValue = z.object({

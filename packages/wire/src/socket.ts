@@ -7,11 +7,8 @@
  */
 import { z } from 'zod';
 import type { Change, Row, Snapshot } from './live.js';
+import { PROTOCOL } from './constants.js';
 import { LiveQuery, Window } from './query.js';
-
-/** Raised when an older client or server could misread a message. A client of another version is told, and reloads. */
-export const PROTOCOL = 1;
-export const SOCKET_PATH = '/api/v1/live';
 
 const SubscriptionName = z.string().min(1).max(100);
 

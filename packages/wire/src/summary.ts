@@ -109,7 +109,3 @@ export type SummarySection = z.infer<typeof SummarySection>;
 
 /** The sections by name; a section that has not come yet is absent. */
 export type Summary = { readonly [S in SummarySection as S['id']]?: S };
-
-export function summaryOf(rows: readonly SummarySection[]): Summary {
-  return Object.fromEntries(rows.map((section) => [section.id, section]));
-}

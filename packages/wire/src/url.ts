@@ -3,14 +3,8 @@
  * so that the page can say so. Writing leaves out what is the default, in one fixed order: equal states, equal URLs.
  */
 import { TASK_STATES, type TaskState } from '@leasehold/core/model';
-import {
-  DEFAULT_TASK_ORDER,
-  QUERY_LIMITS,
-  TASK_SORTS,
-  type TaskFilter,
-  type TaskOrder,
-  type TaskSort,
-} from './query.js';
+import { DEFAULT_TASK_ORDER, QUERY_LIMITS, TASK_SORTS, type TaskSort } from './constants.js';
+import type { TaskFilter, TaskOrder } from './query.js';
 
 export const TASK_COLUMNS = [
   'state',

@@ -7,7 +7,6 @@
  * A3  A refusal is told in the words of whoever refused; a conflict says that nothing was done.
  */
 import { compareDecimal, type Done } from '@leasehold/wire';
-import { newId } from '@leasehold/core/model';
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 import { useT, type Translate } from '../i18n';
 import { useHealth, useLink } from '../live/hooks';
@@ -33,11 +32,6 @@ interface Acting {
 }
 
 const ActingContext = createContext<Acting | null>(null);
-
-/** The id of one operation, also of what it makes. Works on plain http too. */
-export function newOperationId(): string {
-  return newId(Date.now(), (count) => crypto.getRandomValues(new Uint8Array(count)));
-}
 
 const TITLES = {
   conflict: 'problem.conflict',

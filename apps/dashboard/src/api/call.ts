@@ -1,6 +1,10 @@
-import { Problem } from '@leasehold/wire';
-import { parse, stringify } from 'lossless-json';
+import type { Problem } from '@leasehold/wire';
 import type { z } from 'zod';
+
+type Answers = typeof import('./answers');
+/** What an answer may be, by the name of its schema. */
+type AnswerName = { [K in keyof Answers]: Answers[K] extends z.ZodType ? K : never }[keyof Answers];
+type Answer<K extends AnswerName> = z.output<Answers[K]>;
 
 /** A refusal, in the words of whoever refused. Callers match on `code`. */
 export class ApiError extends Error {
@@ -17,27 +21,8 @@ export class ApiError extends Error {
   }
 }
 
-/** A number that JavaScript would round stays as its digits. */
-export function losslessNumber(text: string): number | bigint | string {
-  if (/^-?\d+$/.test(text)) {
-    const value = Number(text);
-    return Number.isSafeInteger(value) ? value : BigInt(text);
-  }
-  const value = Number(text);
-  return Number.isFinite(value) ? value : text;
-}
-
-export function parseLossless(text: string): unknown {
-  return parse(text, undefined, losslessNumber);
-}
-
-/** JSON of a value that may hold bigints: they become numbers with all their digits. */
-export function stringifyLossless(value: unknown, space?: number): string {
-  return stringify(value, undefined, space) ?? 'null';
-}
-
-interface Call<T extends z.ZodType> {
-  readonly schema: T;
+interface Call<K extends AnswerName> {
+  readonly answer: K;
   readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly body?: unknown;
@@ -46,14 +31,15 @@ interface Call<T extends z.ZodType> {
   readonly signal?: AbortSignal;
 }
 
-export async function call<T extends z.ZodType>({
-  schema,
+export async function call<K extends AnswerName>({
+  answer: name,
   method = 'GET',
   path,
   body,
   key,
   signal,
-}: Call<T>): Promise<z.output<T>> {
+}: Call<K>): Promise<Answer<K>> {
+  const answers = await import('./answers');
   const answer = await send(path, {
     method,
     headers: {
@@ -63,14 +49,14 @@ export async function call<T extends z.ZodType>({
     },
     credentials: 'same-origin',
     cache: 'no-store',
-    ...(method === 'POST' ? { body: stringifyLossless(body ?? {}) } : {}),
+    ...(method === 'POST' ? { body: answers.stringifyLossless(body ?? {}) } : {}),
     signal: AbortSignal.any([AbortSignal.timeout(20_000), ...(signal === undefined ? [] : [signal])]),
   });
   const text = await answer.text();
-  const value = readJson(text);
-  if (!answer.ok) throw refusal(answer.status, value);
-  const read = schema.safeParse(value);
-  if (read.success) return read.data;
+  const value = readJson(text, answers);
+  if (!answer.ok) throw refusal(answer.status, value, answers);
+  const read = answers[name].safeParse(value);
+  if (read.success) return read.data as Answer<K>;
   throw new ApiError(
     'unreadable',
     `The server's answer has an unknown form (${path}): ${read.error.issues[0]?.path.join('.') ?? ''}`,
@@ -88,7 +74,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function readJson(text: string): unknown {
+function readJson(text: string, { parseLossless }: Answers): unknown {
   try {
     return parseLossless(text);
   } catch {
@@ -96,8 +82,8 @@ function readJson(text: string): unknown {
   }
 }
 
-function refusal(status: number, value: unknown): ApiError {
-  const read = Problem.safeParse(value);
+function refusal(status: number, value: unknown, answers: Answers): ApiError {
+  const read = answers.Problem.safeParse(value);
   if (read.success) return new ApiError(read.data.code, read.data.detail, status, read.data);
   return new ApiError('internal', `HTTP ${status}`, status, null);
 }

@@ -1,6 +1,7 @@
 import type { Metadata, Viewport } from 'next';
 import { cookies, headers } from 'next/headers';
 import type { ReactNode } from 'react';
+import { ko } from '../i18n/ko';
 import { Frame } from '../frame/frame';
 import { PREF_COOKIES, THEMES, type Prefs, type Theme } from '../frame/pref-names';
 import type { Language } from '../i18n/languages';
@@ -31,7 +32,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html lang={prefs.language} data-theme={prefs.theme} suppressHydrationWarning>
       <body>
-        <Frame prefs={prefs} nonce={head.get('x-nonce') ?? ''}>
+        <Frame prefs={prefs} words={prefs.language === 'ko' ? ko : undefined} nonce={head.get('x-nonce') ?? ''}>
           {children}
         </Frame>
       </body>

@@ -6,13 +6,15 @@ import { grouped } from '../look/number';
 import { useTime } from '../time';
 import { LinkButton } from '../ui/button';
 import { Empty } from '../ui/states';
+import { lazy, Suspense } from 'react';
 import { Facets } from './facets';
 import { RateStrip } from './rate-strip';
-import { SelectionBar } from './selection-bar';
 import { TaskList } from './task-list';
 import { Tools } from './tools';
 import { useSelection } from './use-selection';
 import { useTasksUrl } from './use-url';
+
+const SelectionBar = lazy(async () => ({ default: (await import('./selection-bar')).SelectionBar }));
 
 export function TasksPage() {
   const t = useT();
@@ -30,7 +32,9 @@ export function TasksPage() {
       </aside>
       <div className="flex min-w-0 flex-1 flex-col">
         {selection.ids.size > 0 ? (
-          <SelectionBar selection={selection} arrivals={live.view?.newCount ?? 0} readOnly={hello?.readOnly === true} />
+          <Suspense fallback={<Tools state={state} go={go} />}>
+            <SelectionBar selection={selection} arrivals={live.view?.newCount ?? 0} readOnly={hello?.readOnly === true} />
+          </Suspense>
         ) : (
           <Tools state={state} go={go} />
         )}

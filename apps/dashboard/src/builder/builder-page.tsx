@@ -1,6 +1,6 @@
 'use client';
 import { compileWorkflow } from '@leasehold/core/model';
-import { SubmitCheck } from '@leasehold/wire';
+import { type SubmitCheck } from '@leasehold/wire';
 import {
   ClipboardCheck,
   Copy,
@@ -16,9 +16,11 @@ import {
 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useEffect, useMemo, useReducer, useState, type Dispatch } from 'react';
-import { newOperationId, problemText, problemTitle } from '../api/acting';
+import { problemText, problemTitle } from '../api/acting';
+import { newOperationId } from '../api/operation-id';
 import { useActions } from '../api/actions';
-import { call, stringifyLossless } from '../api/call';
+import { call } from '../api/call';
+import { stringifyLossless } from '../api/lossless';
 import { paths } from '../api/paths';
 import { useHandlers } from '../forms/use-handlers';
 import { useT } from '../i18n';
@@ -260,7 +262,7 @@ function SubmitBox({ build, tasks }: { build: Build; tasks: number }) {
     try {
       setChecked({
         kind: 'ok',
-        check: await call({ schema: SubmitCheck, method: 'POST', path: paths.checkWorkflow(), body }),
+        check: await call({ answer: 'SubmitCheck', method: 'POST', path: paths.checkWorkflow(), body }),
       });
     } catch (error) {
       setChecked({ kind: 'refused', title: problemTitle(error, t), text: problemText(error, t) });

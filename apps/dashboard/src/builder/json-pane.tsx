@@ -8,7 +8,7 @@ import {
 } from '@leasehold/core/model';
 import type { HandlerView } from '@leasehold/wire';
 import { useState } from 'react';
-import { parseLossless, stringifyLossless } from '../api/call';
+import { parseLossless, stringifyLossless } from '../api/lossless';
 import { useT } from '../i18n';
 import { Button } from '../ui/button';
 import { CopyButton } from '../ui/copy';

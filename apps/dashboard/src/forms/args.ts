@@ -10,7 +10,7 @@ import {
   type TypedValue,
 } from '@leasehold/core/model';
 import type { HandlerView } from '@leasehold/wire';
-import { parseLossless, stringifyLossless } from '../api/call';
+import { parseLossless, stringifyLossless } from '../api/lossless';
 
 export interface ArgSpec {
   readonly name: string;

@@ -3,9 +3,9 @@ import { LIMITS, looksLikeMachinery, payloadBytes } from '@leasehold/core/model'
 import { Braces, TriangleAlert } from 'lucide-react';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { useMemo, useState, type FormEvent } from 'react';
-import { newOperationId } from '../api/acting';
+import { newOperationId } from '../api/operation-id';
 import { useActions } from '../api/actions';
-import { parseLossless, stringifyLossless } from '../api/call';
+import { parseLossless, stringifyLossless } from '../api/lossless';
 import { useT } from '../i18n';
 import { bytesText } from '../look/number';
 import { useNow, useTime } from '../time';

@@ -1,5 +1,5 @@
 'use client';
-import { HandlerList, type HandlerView } from '@leasehold/wire';
+import { type HandlerList, type HandlerView } from '@leasehold/wire';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../api/call';
@@ -17,7 +17,7 @@ export function useHandlers() {
     .join(' ');
   const query = useQuery({
     queryKey: ['handlers', nodes],
-    queryFn: ({ signal }) => call({ schema: HandlerList, path: paths.handlers(), signal }),
+    queryFn: ({ signal }) => call({ answer: 'HandlerList', path: paths.handlers(), signal }),
     placeholderData: (old) => old,
   });
   const handlers = query.data?.handlers;

@@ -1,41 +1,47 @@
 'use client';
 import { clsx } from 'clsx';
-import { Tooltip } from 'radix-ui';
-import { useState, type ReactNode } from 'react';
-import { WordsProvider, useT } from '../i18n';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { WordsProvider, useT, type Dictionary } from '../i18n';
 import { LiveProvider, useHealth, useLink, useSummary } from '../live/hooks';
 import { ActingProvider } from '../api/acting';
 import { TimeProvider, useTime } from '../time';
 import { ToastProvider } from '../ui/toast';
-import { Palette } from './palette';
 import { PrefsProvider, usePrefs, type Prefs } from './prefs';
 import { Rail } from './rail';
 import { KeyboardSheet, useFrameKeys } from './shortcuts';
 import { TopBar } from './top-bar';
 
-export function Frame({ prefs, nonce, children }: { prefs: Prefs; nonce: string; children: ReactNode }) {
+const Palette = lazy(async () => ({ default: (await import('./palette')).Palette }));
+
+interface FrameProps {
+  readonly prefs: Prefs;
+  /** The words of a language that is not in the bundle. */
+  readonly words: Dictionary | undefined;
+  readonly nonce: string;
+  readonly children: ReactNode;
+}
+
+export function Frame({ prefs, words, nonce, children }: FrameProps) {
   // Where react-style-singleton (under Radix dialogs) looks for the nonce of the style element it adds.
   if (typeof window !== 'undefined') (window as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce;
   return (
     <PrefsProvider initial={prefs}>
-      <Contexts>
+      <Contexts words={words}>
         <Shell>{children}</Shell>
       </Contexts>
     </PrefsProvider>
   );
 }
 
-function Contexts({ children }: { children: ReactNode }) {
+function Contexts({ words, children }: Pick<FrameProps, 'words' | 'children'>) {
   const { language, zone } = usePrefs();
   return (
-    <WordsProvider language={language}>
+    <WordsProvider language={language} given={words}>
       <TimeProvider zone={zone}>
         <LiveProvider>
-          <Tooltip.Provider delayDuration={350}>
-            <ToastProvider>
-              <ActingProvider>{children}</ActingProvider>
-            </ToastProvider>
-          </Tooltip.Provider>
+          <ToastProvider>
+            <ActingProvider>{children}</ActingProvider>
+          </ToastProvider>
         </LiveProvider>
       </TimeProvider>
     </WordsProvider>
@@ -56,6 +62,8 @@ function Shell({ children }: { children: ReactNode }) {
   const { freshness } = useHealth();
   const { triage } = useSummary();
   const [palette, setPalette] = useState(false);
+  const [paletteWanted, setPaletteWanted] = useState(false);
+  if (palette && !paletteWanted) setPaletteWanted(true);
   const [sheet, setSheet] = useState(false);
   useFrameKeys({ onPalette: () => setPalette((open) => !open), onSheet: () => setSheet(true) });
   return (
@@ -84,7 +92,11 @@ function Shell({ children }: { children: ReactNode }) {
         <GapNotice />
         {children}
       </main>
-      <Palette open={palette} onOpenChange={setPalette} />
+      {paletteWanted && (
+        <Suspense>
+          <Palette open={palette} onOpenChange={setPalette} />
+        </Suspense>
+      )}
       <KeyboardSheet open={sheet} onOpenChange={setSheet} />
     </div>
   );

@@ -1,7 +1,7 @@
-import { boardEn } from './board.words';
-import { frameEn } from './frame.words';
-import { pagesEn } from './pages.words';
-import { taskEn } from './task.words';
+import { boardEn } from './board.en';
+import { frameEn } from './frame.en';
+import { pagesEn } from './pages.en';
+import { taskEn } from './task.en';
 import type { Params } from './translate';
 
 /** English is the key set: another language that lacks a key does not compile. */

@@ -1,7 +1,7 @@
-import { boardKo } from './board.words';
+import { boardKo } from './board.ko';
 import type { MessageKey } from './en';
-import { frameKo } from './frame.words';
-import { pagesKo } from './pages.words';
-import { taskKo } from './task.words';
+import { frameKo } from './frame.ko';
+import { pagesKo } from './pages.ko';
+import { taskKo } from './task.ko';
 
 export const ko: Readonly<Record<MessageKey, string>> = { ...frameKo, ...boardKo, ...taskKo, ...pagesKo };

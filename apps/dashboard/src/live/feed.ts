@@ -18,11 +18,8 @@ import {
   type Window,
 } from '@leasehold/wire';
 import { noteServerTime } from '../time/offset';
-import { FIRST_LINK, laterRevision, type Link } from './link';
+import { FIRST_LINK, laterRevision, LINK_KEY, liveKey, type Link } from './link';
 import { openSocket, type LiveSocket } from './socket';
-
-export const LINK_KEY = ['link'] as const;
-export const liveKey = (sub: string): readonly ['live', string] => ['live', sub];
 
 interface Subscription {
   readonly sub: string;

@@ -12,8 +12,8 @@ import {
 } from '@leasehold/wire';
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useLocalNow } from '../time';
-import { Feed, LINK_KEY, liveKey } from './feed';
-import { FIRST_LINK, healthOf, type Link, type LinkHealth } from './link';
+import type { Feed } from './feed';
+import { FIRST_LINK, healthOf, LINK_KEY, liveKey, type Link, type LinkHealth } from './link';
 
 const FeedContext = createContext<Feed | null>(null);
 
@@ -23,9 +23,18 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   );
   const [feed, setFeed] = useState<Feed | null>(null);
   useEffect(() => {
-    const opened = new Feed(cache);
-    setFeed(opened);
-    return () => opened.close();
+    let wanted = true;
+    let opened: Feed | undefined;
+    // The page's own code first; the socket's comes while it is drawn.
+    const open = async (): Promise<void> => {
+      const { Feed: Opened } = await import('./feed');
+      if (wanted) setFeed((opened = new Opened(cache)));
+    };
+    void open();
+    return () => {
+      wanted = false;
+      opened?.close();
+    };
   }, [cache]);
   return (
     <QueryClientProvider client={cache}>

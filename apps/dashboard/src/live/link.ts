@@ -1,5 +1,9 @@
 import { compareDecimal, type GapNotice, type Heartbeat, type Hello } from '@leasehold/wire';
 
+/** Where the feed puts what it hears, and components find it. */
+export const LINK_KEY = ['link'] as const;
+export const liveKey = (sub: string): readonly ['live', string] => ['live', sub];
+
 /** What is known about the connection, from received messages alone. Local times are of this browser's clock. */
 export interface Link {
   readonly phase: 'connecting' | 'connected' | 'disconnected' | 'refused';

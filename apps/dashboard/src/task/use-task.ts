@@ -1,5 +1,5 @@
 'use client';
-import { compareDecimal, DEFAULT_TASK_ORDER, TaskDetail, type TaskRow } from '@leasehold/wire';
+import { compareDecimal, DEFAULT_TASK_ORDER, type TaskDetail, type TaskRow } from '@leasehold/wire';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/call';
 import { paths } from '../api/paths';
@@ -16,7 +16,7 @@ export function useTask(id: string) {
   const live = view?.rows[0];
   const query = useQuery({
     queryKey: ['task', id, live?.revision ?? '', live?.token ?? ''],
-    queryFn: ({ signal }) => call({ schema: TaskDetail, path: paths.task(id), signal }),
+    queryFn: ({ signal }) => call({ answer: 'TaskDetail', path: paths.task(id), signal }),
     placeholderData: (old) => (old?.row.id === id ? old : undefined),
   });
   const detail = query.data;

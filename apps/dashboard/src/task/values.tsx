@@ -1,7 +1,7 @@
 'use client';
 import type { ShownValue } from '@leasehold/wire';
 import { EyeOff } from 'lucide-react';
-import { stringifyLossless } from '../api/call';
+import { stringifyLossless } from '../api/lossless';
 import { useT } from '../i18n';
 import { bytesText } from '../look/number';
 import { CopyButton } from '../ui/copy';

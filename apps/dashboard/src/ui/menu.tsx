@@ -1,86 +1,31 @@
 'use client';
-import { clsx } from 'clsx';
-import { Check } from 'lucide-react';
-import { DropdownMenu } from 'radix-ui';
-import type { ReactNode } from 'react';
+/** Menus as pages use them. What draws them is loaded when the first one is opened. */
+import { cloneElement, lazy, Suspense, useState } from 'react';
+import type { MenuChoicesProps, MenuProps } from './menu-parts';
 
-const PANEL =
-  'border-line2 bg-raised shadow-pop z-50 max-h-[70vh] min-w-44 overflow-auto rounded-lg border p-1 text-sm';
-const ITEM =
-  'flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 outline-none select-none data-highlighted:bg-accent/14 data-disabled:text-ink3 data-disabled:cursor-not-allowed';
+const Panel = lazy(async () => ({ default: (await import('./menu-parts')).MenuPanel }));
+const Choices = lazy(async () => ({ default: (await import('./menu-parts')).MenuChoices }));
 
-export function Menu({
-  trigger,
-  align = 'end',
-  children,
-}: {
-  trigger: ReactNode;
-  align?: 'start' | 'end';
-  children: ReactNode;
-}) {
-  return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content align={align} sideOffset={6} collisionPadding={8} className={PANEL}>
-          {children}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  );
+/** The parts stand inside a `Menu` only: by the time they are shown, they are there. */
+export const MenuItem = lazy(async () => ({ default: (await import('./menu-parts')).MenuItem }));
+export const MenuLabel = lazy(async () => ({ default: (await import('./menu-parts')).MenuLabel }));
+export const MenuLine = lazy(async () => ({ default: (await import('./menu-parts')).MenuLine }));
+
+export function MenuChoices<T extends string>({ value, onChange, choices }: MenuChoicesProps<T>) {
+  return <Choices value={value} onChange={(next) => onChange(next as T)} choices={choices} />;
 }
 
-export function MenuItem({
-  onSelect,
-  disabled,
-  danger,
-  children,
-}: {
-  onSelect: () => void;
-  disabled?: boolean;
-  danger?: boolean;
-  children: ReactNode;
-}) {
+export function Menu(props: MenuProps) {
+  const [wanted, setWanted] = useState(false);
+  const waiting = cloneElement(props.trigger, {
+    'aria-haspopup': 'menu',
+    'aria-expanded': false,
+    onClick: () => setWanted(true),
+  });
+  if (!wanted) return waiting;
   return (
-    <DropdownMenu.Item
-      onSelect={onSelect}
-      disabled={disabled ?? false}
-      className={clsx(ITEM, danger && 'text-failure')}
-    >
-      {children}
-    </DropdownMenu.Item>
+    <Suspense fallback={waiting}>
+      <Panel {...props} />
+    </Suspense>
   );
-}
-
-export function MenuLabel({ children }: { children: ReactNode }) {
-  return (
-    <DropdownMenu.Label className="text-2xs text-ink3 px-2 pt-1.5 pb-1 font-semibold">{children}</DropdownMenu.Label>
-  );
-}
-
-export function MenuChoices<T extends string>({
-  value,
-  onChange,
-  choices,
-}: {
-  value: T;
-  onChange: (value: T) => void;
-  choices: readonly (readonly [T, string])[];
-}) {
-  return (
-    <DropdownMenu.RadioGroup value={value} onValueChange={(next) => onChange(next as T)}>
-      {choices.map(([choice, label]) => (
-        <DropdownMenu.RadioItem key={choice} value={choice} className={ITEM}>
-          <span className="grow">{label}</span>
-          <DropdownMenu.ItemIndicator>
-            <Check className="text-accent size-3.5" aria-hidden />
-          </DropdownMenu.ItemIndicator>
-        </DropdownMenu.RadioItem>
-      ))}
-    </DropdownMenu.RadioGroup>
-  );
-}
-
-export function MenuLine() {
-  return <DropdownMenu.Separator className="bg-line my-1 h-px" />;
 }

@@ -1,5 +1,5 @@
 'use client';
-import { compareDecimal, DEFAULT_TASK_ORDER, WorkflowDetail } from '@leasehold/wire';
+import { compareDecimal, DEFAULT_TASK_ORDER, type WorkflowDetail } from '@leasehold/wire';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../api/call';
@@ -14,7 +14,7 @@ export function useWorkflow(id: string) {
   const members = useTasks({ filter: { workflow: id }, order: DEFAULT_TASK_ORDER, window: { offset: 0, limit: 500 } });
   const query = useQuery({
     queryKey: ['workflow', id, live?.revision ?? ''],
-    queryFn: ({ signal }) => call({ schema: WorkflowDetail, path: paths.workflow(id), signal }),
+    queryFn: ({ signal }) => call({ answer: 'WorkflowDetail', path: paths.workflow(id), signal }),
     placeholderData: (old) => (old?.row.id === id ? old : undefined),
   });
   const detail = query.data;
