@@ -11,6 +11,7 @@ import type { Store } from '../store/store.js';
 import { Election, type ElectionSession } from './election.js';
 import { Expirer } from './expirer.js';
 import { Janitor, type JanitorOptions } from './janitor.js';
+import { Pacer } from './pacer.js';
 import { Promoter } from './promoter.js';
 import { Repairer, type RepairerOptions } from './repairer.js';
 import { Rescuer, type RescuerOptions } from './rescuer.js';
@@ -34,6 +35,7 @@ export interface LeaderOptions {
 interface Duties {
   readonly promoter: Promoter;
   readonly expirer: Expirer;
+  readonly pacer: Pacer;
   readonly rescuer: Rescuer;
   readonly repairer: Repairer;
   readonly scheduler: Scheduler;
@@ -121,6 +123,7 @@ export class Leader implements Service {
     return {
       promoter: new Promoter(term),
       expirer: new Expirer(term),
+      pacer: new Pacer(term),
       rescuer: new Rescuer(term, { ...rescuer, onNodeLost: () => repairing.scanSoon() }),
       repairer: repairing,
       scheduler: new Scheduler(term, { ...(admits === undefined ? {} : { admits }), ...scheduler }),

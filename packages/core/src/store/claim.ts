@@ -5,12 +5,12 @@
  * A claim in doubt (its reply was lost) is never forgotten: the failure branch shows whose lock is there.
  */
 import type { Compare, KeyValue, Op, OpResult } from '../kv/kv.js';
-import { decodeLock, decodePayload, decodeTask, encodeLock } from '../model/codec.js';
+import { decodeLock, decodePayload, decodeTask, encodeLock, encodeRecord } from '../model/codec.js';
 import type { LockRecord, TaskPayload, TaskRecord } from '../model/task.js';
 import { claimed } from '../model/transition.js';
 import type { Fence } from './commit.js';
 import { edgeOps } from './edge.js';
-import { absent, found, get, modIs, put, versionIs, type Store } from './store.js';
+import { absent, createdAt, found, get, modIs, put, versionIs, type Store } from './store.js';
 import { memberId } from '../model/ids.js';
 
 /** The session under which a worker holds its locks. */
@@ -35,6 +35,17 @@ export interface Candidate {
   readonly settings: SettingsSeen;
   /** Full slot names `<limit>/<n>` to take, one per limit. */
   readonly slots: readonly { readonly limit: string; readonly n: number }[];
+  /** Units of rate windows to take, one per rate limit. They stay taken when the attempt ends. */
+  readonly units?: readonly RateUnit[];
+}
+
+/** A unit of a rate window, while that is open (R1). */
+export interface RateUnit {
+  readonly limit: string;
+  readonly window: number;
+  readonly n: number;
+  /** Create revision of the window's opener. */
+  readonly opener: bigint;
 }
 
 /** A task held under a lock, with all that is needed to run and to settle it. */
@@ -61,7 +72,7 @@ export type ClaimResult =
   /** The record is another one now; decide again on it. Absent: the task is gone. */
   | { readonly kind: 'changed'; readonly task?: Seen }
   /** Settings, workflow or slots changed: read them again. */
-  | { readonly kind: 'blocked'; readonly by: 'settings' | 'workflow' | 'slots'; readonly task?: Seen }
+  | { readonly kind: 'blocked'; readonly by: 'settings' | 'workflow' | 'slots' | 'units'; readonly task?: Seen }
   | { readonly kind: 'fenced' };
 
 /** Successors up to this many are read by the claim and released by the settling transaction itself. */
@@ -79,10 +90,12 @@ export async function claim(store: Store, holder: Holder, candidate: Candidate):
     candidate.slots.map(({ limit, n }) => `${limit}/${n}`),
   );
   const lock: LockRecord = { node: holder.node, attempt: next.attempt, sinceMs: taken.nowMs };
+  const units = candidate.units ?? [];
   const successors = inlineSuccessors(task);
   const success: Op[] = [
     put(keys.lock(task.id), encodeLock(lock), holder.lease),
     ...slotKeys.map((key) => put(key, task.id, holder.lease)),
+    ...units.map((unit) => put(unitKey(store, unit), encodeRecord({ task: task.id, atMs: taken.nowMs }))),
     ...edgeOps(keys, task, next),
     ...successors.map((id) => get(keys.task(id))),
     ...(needsPayload(task) ? [get(keys.args(task.id))] : []),
@@ -109,7 +122,15 @@ function claimGuards(store: Store, candidate: Candidate, slotKeys: readonly stri
     modIs(all ?? '', settings.all),
     ...(task.workflow === undefined ? [] : [versionIs(keys.workflow(task.workflow.id), task.workflow.version)]),
     ...slotKeys.map(absent),
+    ...(candidate.units ?? []).flatMap((unit) => [
+      createdAt(store.keys.rate(unit.limit, unit.window, 0), unit.opener),
+      absent(unitKey(store, unit)),
+    ]),
   ];
+}
+
+function unitKey(store: Store, { limit, window, n }: RateUnit): string {
+  return store.keys.rate(limit, window, n);
 }
 
 function settingsKeys(store: Store, task: TaskRecord): readonly string[] {
@@ -168,7 +189,8 @@ async function refused(
   const settings = [2, 3, 4].map((i) => found(results, i)?.modRevision ?? 0n);
   const asSeen = [candidate.settings.queue, candidate.settings.name, candidate.settings.all];
   if (settings.some((revision, i) => revision !== asSeen[i])) return { kind: 'blocked', by: 'settings', ...task };
-  return { kind: 'blocked', by: candidate.slots.length > 0 ? 'slots' : 'workflow', ...task };
+  const limited = candidate.slots.length > 0 ? 'slots' : 'workflow';
+  return { kind: 'blocked', by: (candidate.units ?? []).length > 0 ? 'units' : limited, ...task };
 }
 
 /** What a claim would have read, for one whose reply was lost. */

@@ -15,9 +15,10 @@ import { limitsOf } from '../store/edge.js';
 import { readTasks } from '../store/ready.js';
 import type { Session } from '../store/session.js';
 import type { Store } from '../store/store.js';
-import { decideClaim, type Decided } from './claiming.js';
+import { decideClaim, type Decided, type Reserved } from './claiming.js';
 import type { Intake } from './intake.js';
-import type { Limits, Slot } from './limits.js';
+import type { Limits } from './limits.js';
+import type { Rates, RateClaim } from './rates.js';
 import type { SettingsView } from './settings.js';
 import type { Entry } from './window.js';
 
@@ -39,6 +40,7 @@ export interface ClaimerOptions {
   readonly logger: Logger;
   readonly settings: SettingsView;
   readonly limits: Limits;
+  readonly rates: Rates;
   readonly lanes: readonly Lane[];
   /** At most so many at once over all lanes. */
   readonly concurrency: number;
@@ -91,7 +93,7 @@ export class Claimer {
   settingsChanged(): void {
     for (const { intake } of this.#options.lanes) {
       for (const reason of intake.window.parkedReasons()) {
-        if (reason.startsWith('name ') || reason.startsWith('limit name/')) intake.window.unpark(reason);
+        if (UNSETTLED.some((start) => reason.startsWith(start))) intake.window.unpark(reason);
       }
     }
     this.wake();
@@ -128,13 +130,19 @@ export class Claimer {
   }
 
   #unpark(): void {
-    const freed = this.#options.limits.takeFreed();
+    this.#unparkFor('limit', this.#options.limits.takeFreed());
+    this.#unparkFor('rate', this.#options.rates.takeFreed());
+  }
+
+  #unparkFor(what: 'limit' | 'rate', freed: ReadonlyMap<string, number> | 'all'): void {
     for (const { intake } of this.#options.lanes) {
       if (freed !== 'all') {
-        for (const [limit, count] of freed) intake.window.unpark(`limit ${limit}`, count);
+        for (const [limit, count] of freed) intake.window.unpark(`${what} ${limit}`, count);
         continue;
       }
-      for (const reason of intake.window.parkedReasons()) if (reason.startsWith('limit ')) intake.window.unpark(reason);
+      for (const reason of intake.window.parkedReasons()) {
+        if (reason.startsWith(`${what} `)) intake.window.unpark(reason);
+      }
     }
   }
 
@@ -150,7 +158,7 @@ export class Claimer {
 
   /** Begins the claim of one entry, if nothing known here forbids it. */
   tryClaim(session: Session, lane: Lane, entry: Entry, source: EntrySource): 'begun' | 'parked' | 'lane-full' {
-    const { settings, limits } = this.#options;
+    const { settings, limits, rates } = this.#options;
     const { ready } = entry;
     const name = ready?.name ?? '';
     if (ready === undefined) {
@@ -165,15 +173,27 @@ export class Claimer {
       source.park(entry, `name ${name}`);
       return 'parked';
     }
-    const wanted = this.#limits(lane.queue, name, ready.limits ?? []);
-    const reserved = limits.reserve(wanted);
-    if (reserved.kind === 'full') {
-      if (reserved.limit === `queue/${lane.queue}` || reserved.limit === 'all') return 'lane-full';
-      source.park(entry, `limit ${reserved.limit}`);
-      return 'parked';
-    }
-    this.#begin(session, lane, entry, source, reserved.slots);
+    const paced = this.#rates(lane.queue, name);
+    // Only looked at before the slots are chosen: to give a slot back is news that would begin this anew.
+    const usedUp = rates.usedUp(paced);
+    if (usedUp !== undefined) return this.#blocked(lane, entry, source, 'rate', usedUp);
+    const reserved = limits.reserve(this.#limits(lane.queue, name, ready.limits ?? []));
+    if (reserved.kind === 'full') return this.#blocked(lane, entry, source, 'limit', reserved.limit);
+    this.#begin(session, lane, entry, source, { slots: reserved.slots, units: rates.take(paced) });
     return 'begun';
+  }
+
+  /** A limit of the whole lane stops the lane; another only the entry. */
+  #blocked(
+    lane: Lane,
+    entry: Entry,
+    source: EntrySource,
+    what: 'limit' | 'rate',
+    limit: string,
+  ): 'parked' | 'lane-full' {
+    if (limit === `queue/${lane.queue}` || limit === 'all') return 'lane-full';
+    source.park(entry, `${what} ${limit}`);
+    return 'parked';
   }
 
   /** An entry that was parked or held is a bare id: what it asks for is read from its record, many at once. */
@@ -204,12 +224,12 @@ export class Claimer {
     this.wake();
   }
 
-  #begin(session: Session, lane: Lane, entry: Entry, source: EntrySource, slots: readonly Slot[]): void {
+  #begin(session: Session, lane: Lane, entry: Entry, source: EntrySource, reserved: Reserved): void {
     lane.active += 1;
     lane.turns += 1 / lane.weight;
     this.#active += 1;
     this.#claiming.add(entry.id);
-    void this.#claim(session, lane, entry, source, slots);
+    void this.#claim(session, lane, entry, source, reserved);
   }
 
   /** Everything that may limit a task: its queue, its name, everything, and what the task says itself. */
@@ -224,11 +244,26 @@ export class Claimer {
     return set.length === 0 ? own : [...set, ...own];
   }
 
+  /** Every rate at which its tasks may begin. */
+  #rates(queue: string, name: string): readonly RateClaim[] {
+    const { settings } = this.#options;
+    const queueRate = settings.queue(queue).settings.rate;
+    const allRate = settings.all().settings.rate;
+    const nameRate = settings.name(name).settings.rate;
+    if (queueRate === undefined && allRate === undefined && nameRate === undefined) return NO_RATES;
+    return [
+      ...(queueRate === undefined ? [] : [{ limit: `queue/${queue}`, count: queueRate.count }]),
+      ...(allRate === undefined ? [] : [{ limit: 'all', count: allRate.count }]),
+      ...(nameRate === undefined ? [] : [{ limit: `name/${name}`, count: nameRate.count }]),
+    ];
+  }
+
   /** From the first try to the end of the run. Never rejects. */
-  async #claim(session: Session, lane: Lane, entry: Entry, source: EntrySource, slots: readonly Slot[]): Promise<void> {
-    const decided = await this.#decide(session, lane, entry, slots);
+  async #claim(session: Session, lane: Lane, entry: Entry, source: EntrySource, reserved: Reserved): Promise<void> {
+    const decided = await this.#decide(session, lane, entry, reserved);
     const held = typeof decided === 'object' ? decided.held : undefined;
-    this.#options.limits.release(slots, held !== undefined);
+    this.#options.limits.release(reserved.slots, held !== undefined);
+    this.#options.rates.release(reserved.units, held !== undefined);
     if (decided === 'again') source.again(entry);
     else source.held(entry);
     const run = held === undefined ? undefined : this.#options.run(session, held);
@@ -245,9 +280,9 @@ export class Claimer {
     this.wake();
   }
 
-  async #decide(session: Session, lane: Lane, entry: Entry, slots: readonly Slot[]): Promise<Decided> {
+  async #decide(session: Session, lane: Lane, entry: Entry, reserved: Reserved): Promise<Decided> {
     try {
-      return await decideClaim(this.#options, session, lane.queue, entry, slots);
+      return await decideClaim(this.#options, session, lane.queue, entry, reserved);
     } catch (error) {
       // Nobody knows whether it is locked now. Not at once again: the store has trouble.
       this.#options.logger.warn('a claim failed', { task: entry.id, error });
@@ -263,6 +298,10 @@ export class Claimer {
 }
 
 const RETRY_MS = 500;
+const NO_RATES: readonly RateClaim[] = Object.freeze([]);
+
+/** Why an entry is parked that other settings may set free. */
+const UNSETTLED = ['name ', 'limit name/', 'rate name/'];
 
 function fewestTurns(lanes: readonly Lane[]): Lane {
   let fewest = lanes[0] as Lane;

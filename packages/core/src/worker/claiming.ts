@@ -3,13 +3,14 @@
  * an error.
  */
 import { isPoison } from '../model/transition.js';
-import { claim, type Candidate, type ClaimResult, type Held, type Seen } from '../store/claim.js';
+import { claim, type Candidate, type ClaimResult, type Held, type RateUnit, type Seen } from '../store/claim.js';
 import { limitsOf } from '../store/edge.js';
 import { readWorkflow } from '../store/graph.js';
 import { readTasks } from '../store/ready.js';
 import type { Session } from '../store/session.js';
 import type { Store } from '../store/store.js';
 import type { Limits, Slot } from './limits.js';
+import type { Rates } from './rates.js';
 import type { SettingsView } from './settings.js';
 import type { Entry } from './window.js';
 
@@ -17,6 +18,13 @@ export interface Grounds {
   readonly store: Store;
   readonly settings: SettingsView;
   readonly limits: Limits;
+  readonly rates: Rates;
+}
+
+/** What was chosen here of all that limits the task; the claim's guards say whether it really is free. */
+export interface Reserved {
+  readonly slots: readonly Slot[];
+  readonly units: readonly RateUnit[];
 }
 
 /** `held`: somebody has it, or it is not to be begun as it is. `again`: it may be tried anew. */
@@ -29,14 +37,14 @@ export async function decideClaim(
   session: Session,
   queue: string,
   entry: Entry,
-  slots: readonly Slot[],
+  { slots, units }: Reserved,
 ): Promise<Decided> {
   const { store, settings } = grounds;
   let current = recordOf(entry) ?? (await readTasks(store, [entry.id]))[0];
   for (let tries = 0; tries < TRIES; tries++) {
     if (current === undefined || !mayRun(current, queue, entry, slots, store.now())) return 'held';
     const seen = settings.seen(queue, current.task.name);
-    const candidate: Candidate = { task: current.task, revision: current.revision, settings: seen, slots };
+    const candidate: Candidate = { task: current.task, revision: current.revision, settings: seen, slots, units };
     const result = await claim(store, session.holder, candidate);
     if (result.kind === 'claimed') return { held: result.held };
     const next = await afterRefusal(grounds, session, result, candidate);
@@ -56,7 +64,9 @@ function mayRun({ task }: Seen, queue: string, entry: Entry, slots: readonly Slo
   if (task.queue !== queue || task.order !== entry.order) return false;
   if (task.state === 'STARTED' && isPoison(task)) return false;
   if (task.state !== 'PENDING' && task.state !== 'STARTED') return false;
+  // Past its time: left to the expirer, which says so in its record.
   if (task.expiresMs !== undefined && task.attempt === 0 && task.expiresMs <= nowMs) return false;
+  if (task.deadlineMs !== undefined && task.deadlineMs <= nowMs) return false;
   // The limits of the entry were reserved; a record with others is another entry's business.
   return limitsOf(task).every(({ limit }) => slots.some((slot) => slot.limit === limit));
 }
@@ -77,7 +87,10 @@ async function afterRefusal(
     case 'changed':
       return result.task ?? 'held';
     case 'blocked':
-      return result.by === 'settings' ? withNews(grounds.settings) : underVersion(grounds, candidate, result.task);
+      if (result.by === 'settings') return withNews(grounds.settings);
+      // The unit may not be all that was taken meanwhile.
+      if (result.by === 'units') await grounds.rates.catchUp();
+      return underVersion(grounds, candidate, result.task);
   }
 }
 

@@ -6,8 +6,7 @@
  * L2  A slot that a claim under way has chosen is not chosen again until its fate is known.
  * L3  Each slot that becomes free is told of once (`takeFreed`), so that as many of those that wait are looked at again.
  *
- * The feed begins with the first limit that is met: a namespace without limits has none. Rate limits have their place
- * here too: a unit of a rate is one more absent key to take.
+ * The feed begins with the first limit that is met: a namespace without limits has none. Rate limits are in `rates.ts`.
  */
 import type { LimitClaim } from '../model/task.js';
 import type { Clock } from '../runtime/clock.js';
@@ -95,9 +94,9 @@ export class Limits {
     return this.#feed.stop();
   }
 
-  /** Waits for the news of this moment. */
+  /** Waits for the news of this moment; there is none as long as nothing was asked. */
   catchUp(): Promise<void> {
-    return this.#feed.catchUp();
+    return this.#wanted ? this.#feed.catchUp() : Promise.resolve();
   }
 
   replace({ kvs }: FeedSnapshot): void {

@@ -25,6 +25,7 @@ import { Limits } from './limits.js';
 import { Nodes } from './nodes.js';
 import { workerSettings, type WorkerOptions, type WorkerSettings } from './options.js';
 import { Orders } from './orders.js';
+import { Rates } from './rates.js';
 import { SettingsView } from './settings.js';
 import { shardsOf } from './shards.js';
 import { Statistics } from './statistics.js';
@@ -53,6 +54,7 @@ export class Worker implements Service {
   readonly #nodes: Nodes;
   readonly #view: SettingsView;
   readonly #limits: Limits;
+  readonly #rates: Rates;
   readonly #losses: Loop;
   readonly #audits: Audits;
   readonly #statistics: Statistics;
@@ -74,6 +76,7 @@ export class Worker implements Service {
     this.#membership = options.membership ?? new Membership(membershipOptions(store, settings, options));
     this.#executor = new Executor({ store, clock, logger, handlers, hooks, graceMs });
     this.#limits = new Limits(store, clock, logger, () => this.#claimer.wake());
+    this.#rates = new Rates(store, clock, logger, () => this.#claimer.wake());
     this.#view = new SettingsView(store, clock, logger, () => this.#claimer.settingsChanged());
     this.#nodes = new Nodes(store, clock, logger, { changed: () => this.#shareOut(), lost: () => this.#losses.wake() });
     this.#lanes = settings.queues.map((queue) => this.#makeLane(queue));
@@ -165,7 +168,7 @@ export class Worker implements Service {
     await this.#losses.stop();
     await this.#orders?.stop();
     await this.#describe?.(undefined);
-    await Promise.all([this.#view.feed.stop(), this.#nodes.feed.stop(), this.#limits.stop()]);
+    await Promise.all([this.#view.feed.stop(), this.#nodes.feed.stop(), this.#limits.stop(), this.#rates.stop()]);
     await Promise.all(this.#lanes.map(({ intake }) => intake.close()));
     if (this.#ownMembership) await this.#membership.stop();
   }
@@ -276,6 +279,7 @@ export class Worker implements Service {
       logger,
       settings: this.#view,
       limits: this.#limits,
+      rates: this.#rates,
       lanes: this.#lanes,
       concurrency,
       session: () => this.#claimSession(),
