@@ -42,7 +42,7 @@ module.exports = {
         `${core}runtime/`,
         `${core}kv/kv\\.ts$`,
         // The keepalive thread has a connection of its own; it is the composition root of that thread.
-        ...['keepalive-thread'].map((file) => `${core}kv/etcd-kv\\.ts$`),
+        `${core}kv/etcd-kv\\.ts$`,
       ],
     ),
     {

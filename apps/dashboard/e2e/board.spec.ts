@@ -1,4 +1,4 @@
-import AxeBuilder from '@axe-core/playwright';
+import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from './stack.js';
 
 const ROUTES = ['/', '/tasks', '/tasks/new', '/workflows', '/workflows/new', '/locks', '/nodes', '/queues'];

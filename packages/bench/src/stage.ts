@@ -36,15 +36,6 @@ export async function openStage(members: 1 | 3 = 1, extraArgs: readonly string[]
   };
 }
 
-export async function withStage<T>(use: (stage: Stage) => Promise<T>, members: 1 | 3 = 1): Promise<T> {
-  const stage = await openStage(members);
-  try {
-    return await use(stage);
-  } finally {
-    await stage.end();
-  }
-}
-
 export function machineConditions(): Conditions {
   return {
     node: process.version,

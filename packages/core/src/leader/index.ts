@@ -1,5 +1,5 @@
 /** The leader's election and duties. */
-export { Election, type ElectionOptions, type ElectionSession } from './election.js';
+export type { ElectionSession } from './election.js';
 export type { JanitorOptions } from './janitor.js';
 export { Leader, type LeaderOptions } from './leader.js';
 export type { RepairerOptions } from './repairer.js';

@@ -29,7 +29,7 @@ function convertScalar(typed: TypedValue, declared: ArgType, place: Place): unkn
   const value: unknown = decodeValue(typed, place);
   if (isIntType(declared) && isIntType(typed.type)) return decodeValue(encodeValue(declared, value, place), place);
   if (isFloatType(declared) && isIntType(typed.type)) {
-    const number = Number(value as bigint | number);
+    const number = Number(value);
     if (
       BigInt(number) !== BigInt(value as bigint | number) ||
       (declared === 'float32' && Math.fround(number) !== number)

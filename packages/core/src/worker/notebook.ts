@@ -48,7 +48,9 @@ export class Page {
       attempt: this.held.task.attempt,
       atMs: this.#now(),
       ...(clamped === undefined ? {} : { fraction: clamped }),
-      ...(message === undefined ? {} : { message: cut(String(message), NOTE_LIMITS.messageBytes) }),
+      ...(message === undefined
+        ? {}
+        : { message: cut(typeof message === 'string' ? message : JSON.stringify(message), NOTE_LIMITS.messageBytes) }),
     };
     this.#dirty(this);
   }

@@ -13,8 +13,6 @@ export interface ShardSpan {
   readonly to: number;
 }
 
-export const ALL_SHARDS: ShardSpan = Object.freeze({ from: 0, to: SHARDS });
-
 /** The shards of `me` among the nodes that serve the queue. Nodes beyond the number of shards share one. */
 export function shardsOf(me: string, nodes: readonly string[], shards: number = SHARDS): ShardSpan {
   const ranked = [...new Set([...nodes, me])].sort((a, b) => hash32(a) - hash32(b) || (a < b ? -1 : 1));

@@ -203,7 +203,7 @@ class SocketSession {
       if (typeof reply === 'function') (reply as (answer: Reply) => void)(answer);
       else if (failure !== undefined) this.#socket.emit('failure', failure);
     };
-    this.#socket.on(event, listener as never);
+    this.#socket.on(event, listener);
   }
 
   #subscribe({ sub, query, frozen }: z.output<typeof Subscribe>): SocketFailure | undefined {
@@ -233,8 +233,8 @@ class SocketSession {
   #send(message: Outgoing, done: (acknowledged: boolean) => void): void {
     const socket = this.#socket.timeout(ACK_MS);
     const answered = (error: Error | null): void => done(error === null);
-    if (message.kind === 'snapshot') socket.emit('snapshot', message.snapshot, answered as never);
-    else socket.emit('change', message.change, answered as never);
+    if (message.kind === 'snapshot') socket.emit('snapshot', message.snapshot, answered);
+    else socket.emit('change', message.change, answered);
   }
 
   #with(sub: string, run: (subscription: Subscription) => void): SocketFailure | undefined {

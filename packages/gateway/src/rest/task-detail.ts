@@ -196,7 +196,7 @@ function entryOf(line: unknown): LogEntry {
   const level = line['level'];
   const message = line['message'] ?? line['text'] ?? '';
   return {
-    message: redactText(String(message).slice(0, 4_000)),
+    message: redactText((typeof message === 'string' ? message : JSON.stringify(message)).slice(0, 4_000)),
     ...(typeof atMs === 'number' ? { atMs } : {}),
     ...(typeof level === 'string' ? { level: level.slice(0, 20) } : {}),
   };
