@@ -260,6 +260,32 @@ describe('other acts', () => {
     expect(QueueRow.parse((await world.call('GET', path)).body).paused).toBeUndefined();
   });
 
+  test('purge ends as many as were seen, or none, and needs a reason', async () => {
+    for (const n of [1, 2, 3]) {
+      const body = { name: 'mail', args: [], queue: 'purged', tags: [`n${n}`] };
+      expect((await world.call('POST', '/tasks', body)).status).toBe(200);
+    }
+    const purge = (body: object) => world.call('POST', '/queues/purged/purge', body);
+    expect((await purge({ expectedCount: 3 })).status).toBe(400);
+    const refused = await purge({ expectedCount: 2, reason: 'bad batch' });
+    expect(refused.status).toBe(409);
+    expect(problem(refused.body).detail).toContain('3 tasks wait in queue purged, not 2');
+    const done = await purge({ expectedCount: 3, reason: 'bad batch' });
+    expect(done.body).toMatchObject({ id: 'purged', purged: 3, left: 0 });
+    expect((await purge({ expectedCount: 0, reason: 'again' })).body).toMatchObject({ purged: 0 });
+  });
+
+  test('limits of a queue are set, checked in the core’s own words, and taken away by null', async () => {
+    const set = (body: object) => world.call('POST', '/queues/paced/limits', body);
+    expect((await set({ concurrency: 2, rate: { count: 5, intervalMs: 1_000 } })).status).toBe(200);
+    const [kv] = (await world.kv.range({ key: world.store.keys.queue('paced') })).kvs;
+    expect(JSON.parse(kv?.value ?? '')).toMatchObject({ concurrency: 2, rate: { count: 5, interval_ms: 1_000 } });
+    const refused = await set({ rate: { count: 0, intervalMs: 1_000 } });
+    expect(refused.status).toBe(400);
+    expect(problem(refused.body).detail).toContain('rate.count');
+    expect((await set({ concurrency: null, rate: null })).status).toBe(200);
+  });
+
   test('force-release needs a reason, and frees the task', async () => {
     const holder = await world.joinNode('held');
     const { id } = await world.submit('mail');

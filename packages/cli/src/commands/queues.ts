@@ -1,5 +1,6 @@
 import { decodeRecord, LeaseholdError, type NodeRecord, type Settings } from '@leasehold/core';
 import { prefixEnd } from '@leasehold/core/kv';
+import { countWaiting } from '@leasehold/core/store';
 import type { Command } from 'commander';
 import { run, type CommonOptions, type Session } from '../command.js';
 import { ago } from '../output.js';
@@ -19,7 +20,19 @@ interface PauseFlags extends CommonOptions {
   readonly reason?: string;
 }
 
+interface PurgeFlags extends CommonOptions {
+  readonly expect?: string;
+  readonly yes?: boolean;
+  readonly reason?: string;
+}
+
+interface DrainFlags extends CommonOptions {
+  readonly timeout?: string;
+  readonly reason?: string;
+}
+
 export function addQueues(program: Command): void {
+  addQueueActs(program);
   program
     .command('queues')
     .description('queues that have a worker, tasks or settings')
@@ -37,6 +50,60 @@ export function addQueues(program: Command): void {
         return run(flags, (session) => setPaused(session, verb, queue, flags));
       });
   }
+}
+
+/** What is done to a queue as a whole, besides pausing it. */
+function addQueueActs(program: Command): void {
+  program
+    .command('purge')
+    .description('cancel everything that waits in a queue; what runs goes on')
+    .argument('<queue>')
+    .option('--expect <count>', 'do nothing unless exactly so many wait')
+    .option('--yes', 'however many wait')
+    .option('--reason <text>', 'is recorded and shown')
+    .action((queue: string, _flags: object, command: Command) => {
+      const flags = command.optsWithGlobals<PurgeFlags>();
+      return run(flags, (session) => purge(session, queue, flags));
+    });
+  program
+    .command('drain-queue')
+    .description('pause a queue, and wait until nothing of it runs')
+    .argument('<queue>')
+    .option('--timeout <seconds>', 'give up waiting; the queue stays paused')
+    .option('--reason <text>', 'is recorded and shown')
+    .action((queue: string, _flags: object, command: Command) => {
+      const flags = command.optsWithGlobals<DrainFlags>();
+      return run(flags, (session) => drain(session, queue, flags));
+    });
+}
+
+/** Purging is for good: it takes a number that was seen, or a plain yes. */
+async function purge({ client, out }: Session, queue: string, flags: PurgeFlags): Promise<void> {
+  const expectedCount = flags.expect === undefined ? undefined : whole(flags.expect, '--expect');
+  if (expectedCount === undefined && flags.yes !== true) {
+    const waiting = await countWaiting(client.store, queue);
+    const message = `${waiting} tasks wait in queue ${queue}; say --expect ${waiting}, or --yes for however many`;
+    throw new LeaseholdError('invalid', message, { field: '--expect', waiting });
+  }
+  const { purged, left, revision } = await client.purge(queue, {
+    ...(expectedCount === undefined ? {} : { expectedCount }),
+    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+  });
+  const rest = left === 0 ? '' : `, ${left} were claimed or changed meanwhile`;
+  out.show({ queue, purged, left, revision }, `queue ${queue}: ${purged} cancelled${rest} (revision ${revision})`);
+}
+
+async function drain({ client, out }: Session, queue: string, flags: DrainFlags): Promise<void> {
+  const { revision } = await client.drain(queue, {
+    ...(flags.timeout === undefined ? {} : { timeoutMs: whole(flags.timeout, '--timeout') * 1_000 }),
+    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+  });
+  out.show({ queue, done: 'drained', revision }, `queue ${queue}: paused, and nothing of it runs`);
+}
+
+function whole(text: string, field: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new LeaseholdError('invalid', `${field}: "${text}" is not a whole number`, { field });
 }
 
 async function listQueues({ client, out }: Session): Promise<void> {

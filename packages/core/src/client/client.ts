@@ -16,6 +16,7 @@ import { advance } from '../store/drive.js';
 import { readWorkflow } from '../store/graph.js';
 import * as operate from '../store/operate.js';
 import type { Operated, SettingsTarget } from '../store/operate.js';
+import * as queues from '../store/queues.js';
 import { seen } from '../store/claim.js';
 import type { OperatorCall, Store } from '../store/store.js';
 import { StorageMeter, type StorageMeterOptions } from '../store/storage.js';
@@ -189,6 +190,33 @@ export class Client {
 
   resume(target: SettingsTarget): Promise<Operated> {
     return operate.resume(this.store, this.call(), target);
+  }
+
+  /** Sets limits of a queue, a task name, or everything; `null` takes one away. */
+  setLimits(target: SettingsTarget, change: queues.LimitChange, reason?: string): Promise<Operated> {
+    return queues.setLimits(this.store, this.call(reason), target, change);
+  }
+
+  /**
+   * Cancels everything that waits in a queue; what runs is left alone.
+   * @throws LeaseholdError `conflict` when other than `expectedCount` tasks wait.
+   */
+  async purge(
+    queue: string,
+    options: { readonly expectedCount?: number; readonly reason?: string } = {},
+  ): Promise<queues.Purged> {
+    const purged = await queues.purgeQueue(this.store, this.call(options.reason), queue, options);
+    for (const drive of purged.drives) await advance(this.store, this.actor, drive);
+    return purged;
+  }
+
+  /** Pauses a queue, and resolves when nothing of it runs any more. @throws LeaseholdError `timeout`. */
+  drain(
+    queue: string,
+    options: Omit<queues.DrainOptions, 'sleep'> & { readonly reason?: string } = {},
+  ): Promise<Operated> {
+    const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+    return queues.drainQueue(this.store, this.call(options.reason), queue, { sleep, ...options });
   }
 
   /** An operator's act under a new operation id. */

@@ -12,14 +12,18 @@ export const PERMISSIONS = [
   'workflow.cancel',
   'workflow.retry',
   'queue.pause',
+  'queue.purge',
+  'queue.limits',
   'lock.force-release',
   'node.drain',
+  'schedule.write',
+  'audit.read',
   'cluster.read',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** Permissions that change nothing; all others are refused while the gateway is read-only. */
-export const READING: ReadonlySet<Permission> = new Set(['board.read', 'payload.read', 'cluster.read']);
+export const READING: ReadonlySet<Permission> = new Set(['board.read', 'payload.read', 'cluster.read', 'audit.read']);
 
 export interface Identity {
   readonly actor: Actor;

@@ -13,10 +13,13 @@ import { API_BASE, Problem } from '@leasehold/wire';
 import { READING, type Auth, type Identity, type Permission } from '../guard/identity.js';
 import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
 import { ACT_ROUTES } from './act-routes.js';
+import { QUEUE_ROUTES } from './queue-routes.js';
+import { AUDIT_ROUTES } from './audit-routes.js';
 import { parseLossless } from './lossless.js';
 import { issueProblem, problemOf, ProblemError } from './problems.js';
 import { READ_ROUTES } from './read-routes.js';
 import type { Call, Route, RouteContext } from './route.js';
+import { SCHEDULE_ROUTES } from './schedule-routes.js';
 import { SUBMIT_ROUTES } from './submit-routes.js';
 
 export interface AppOptions extends RouteContext {
@@ -30,7 +33,14 @@ export interface AppOptions extends RouteContext {
 }
 
 /** All routes below `/api/v1`, with what each needs. */
-export const ROUTES: readonly Route[] = [...READ_ROUTES, ...ACT_ROUTES, ...SUBMIT_ROUTES];
+export const ROUTES: readonly Route[] = [
+  ...READ_ROUTES,
+  ...AUDIT_ROUTES,
+  ...ACT_ROUTES,
+  ...QUEUE_ROUTES,
+  ...SCHEDULE_ROUTES,
+  ...SUBMIT_ROUTES,
+];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
