@@ -34,7 +34,8 @@ export function chunks<T>(items: readonly T[], size: number): T[][] {
 }
 
 /**
- * Commits one step; false when a guard did not hold (somebody else was there first, or something changed).
+ * Commits one step; false when a guard did not hold: somebody else was there first, or something changed, or, after a lost
+ * reply, it was this very step (C4). Which of them is not guessed: the caller looks again, and finds done what is done.
  * @throws LeaseholdError `session-lost` when the fence does not hold: to try again under it would never end.
  */
 export async function step(
@@ -48,5 +49,5 @@ export async function step(
       fence: context.fence.id,
     });
   }
-  return result.succeeded || result.resent;
+  return result.succeeded;
 }

@@ -88,9 +88,9 @@ async function passJoin(
   }
   const { keys } = context.store;
   const ops = [del(state.marker.key), del(keys.barrier(context.graph.id, cont.up.join, cont.up.slot)), ...callback];
-  if (!(await step(context, guard, ops))) return 'again';
+  // Looked at in any case: a step whose reply was lost may be done.
   context.joins.add(cont.up.join);
-  return 'done';
+  return (await step(context, guard, ops)) ? 'done' : 'again';
 }
 
 async function failJoin(
@@ -111,9 +111,8 @@ async function failJoin(
   }
   const leave = leaveOps(context, cont.up, { failure, cut, ...(others.length > 0 ? { others } : {}) });
   if (leave.stop !== undefined) await stopOnce(context, cont.up.join, leave.stop);
-  if (!(await step(context, guard, [del(state.marker.key), ...leave.ops, ...callback]))) return 'again';
   context.joins.add(cont.up.join);
-  return 'done';
+  return (await step(context, guard, [del(state.marker.key), ...leave.ops, ...callback])) ? 'done' : 'again';
 }
 
 function toldFailures(state: JoinState): readonly MemberFailure[] {

@@ -131,9 +131,8 @@ export async function haltNext(
   const { keys } = context.store;
   const joins = next.joins ?? [];
   const holds = joins.map((join) => del(keys.barrier(context.graph.id, join, 'hold')));
-  if (!(await step(context, guards, [...ops, ...holds]))) return false;
   for (const join of joins) context.joins.add(join);
-  return true;
+  return step(context, guards, [...ops, ...holds]);
 }
 
 function isUnderWay(task: TaskRecord): boolean {
