@@ -26,6 +26,7 @@ import type { WorkerHooks } from './hooks.js';
 import { Notebook, type Page } from './notebook.js';
 import { outcomeOfReturn, RecentResults } from './results.js';
 import { settleAttempt, type Settled } from './settling.js';
+import type { Threads } from './threads.js';
 import { finalFailure, outcomeOfThrown, Stopped, timedOut, type Situation, type StopReason } from './verdicts.js';
 
 export interface ExecutorOptions {
@@ -34,6 +35,7 @@ export interface ExecutorOptions {
   readonly logger: Logger;
   readonly handlers: Handlers;
   readonly hooks: WorkerHooks;
+  readonly threads: Threads;
   /** How long a handler may take to stop when its time is over, ms. */
   readonly graceMs: number;
 }
@@ -183,7 +185,7 @@ export class Executor {
     if (!execution.session.isTrusted()) return undefined;
     try {
       if (hooks.before !== undefined) await hooks.before(context);
-      const returned = await handling.run(args, context);
+      const returned = await handling.run(args, context, this.#options.threads);
       if (context.stopped?.reason === 'timeout') return timedOut(this.#situation(execution));
       return outcomeOfReturn(handling.definition, returned, store.limits.payloadBytes, this.#situation(execution));
     } catch (thrown) {

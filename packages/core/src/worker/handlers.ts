@@ -4,15 +4,24 @@ import { LeaseholdError } from '../model/errors.js';
 import type { HandlerInfo } from '../model/records.js';
 import type { Handler, TaskDefinition } from '../model/task-types.js';
 import type { TaskContext } from './context.js';
+import { checkIsolated, type IsolatedHandler, type Threads } from './threads.js';
 
 export interface Handling {
   readonly definition: TaskDefinition;
-  readonly run: (args: unknown, context: TaskContext) => unknown;
+  readonly run: (args: unknown, context: TaskContext, threads: Threads) => unknown;
 }
 
-/** Says which function runs a defined task. */
-export function handle<T extends TaskDefinition>(definition: T, run: Handler<T, TaskContext>): Handling {
-  return { definition, run: run as Handling['run'] };
+/**
+ * Says which function runs a defined task; or, for one that computes for long, in which file it is: then it runs in a thread
+ * of its own, `export default (args, context) => ...`.
+ */
+export function handle<T extends TaskDefinition>(
+  definition: T,
+  run: Handler<T, TaskContext> | IsolatedHandler,
+): Handling {
+  if (typeof run !== 'object') return { definition, run: run as Handling['run'] };
+  checkIsolated(definition.name, run);
+  return { definition, run: (args, context, threads) => threads.run(run, args, context) };
 }
 
 export class Handlers {

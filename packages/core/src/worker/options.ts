@@ -1,4 +1,5 @@
 /** What a worker can be told, checked once. */
+import { availableParallelism } from 'node:os';
 import { LeaseholdError } from '../model/errors.js';
 import { checkName } from '../model/validate.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
@@ -37,6 +38,8 @@ export interface WorkerOptions {
   readonly graceMs?: number;
   /** How often locks in etcd are compared with what runs here. Default 5000. */
   readonly auditEveryMs?: number;
+  /** Threads for handlers with `isolate: 'thread'` at most. Default: as many as the machine has processors. */
+  readonly threads?: number;
   /** How often `stats/<node>` is written; 0: never. Default 5000. */
   readonly statsEveryMs?: number;
   /** The longest wait between two looks into others' shards while idle. Default 5000. */
@@ -60,6 +63,7 @@ export interface WorkerSettings {
   readonly graceMs: number;
   readonly auditEveryMs: number;
   readonly statsEveryMs: number;
+  readonly threads: number;
   readonly stealEveryMs: number;
   readonly hooks: WorkerHooks;
   readonly leaderHealth: () => LeaderHealth | undefined;
@@ -85,6 +89,7 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
     stopDeadlineMs: whole(options.stopDeadlineMs ?? 30_000, 'stopDeadlineMs', 0, 86_400_000),
     graceMs: whole(options.graceMs ?? 2_000, 'graceMs', 0, 600_000),
     auditEveryMs: whole(options.auditEveryMs ?? 5_000, 'auditEveryMs', 100, 600_000),
+    threads: whole(options.threads ?? availableParallelism(), 'threads', 1, 1_000),
     statsEveryMs: whole(options.statsEveryMs ?? 5_000, 'statsEveryMs', 0, 600_000),
     stealEveryMs: whole(options.stealEveryMs ?? 5_000, 'stealEveryMs', 200, 600_000),
     hooks: options.hooks ?? {},

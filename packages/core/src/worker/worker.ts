@@ -30,6 +30,7 @@ import { SettingsView } from './settings.js';
 import { shardsOf } from './shards.js';
 import { Statistics } from './statistics.js';
 import { Stealing } from './stealing.js';
+import { Threads } from './threads.js';
 
 export interface WorkerStatus {
   readonly node?: string;
@@ -48,6 +49,7 @@ export class Worker implements Service {
   readonly #ownMembership: boolean;
   readonly #lifecycle: Lifecycle;
   readonly #executor: Executor;
+  readonly #threads: Threads;
   readonly #claimer: Claimer;
   readonly #lanes: readonly Lane[];
   readonly #stealing: readonly Stealing[];
@@ -74,7 +76,8 @@ export class Worker implements Service {
     this.#deadlineMs = settings.stopDeadlineMs;
     this.#ownMembership = options.membership === undefined;
     this.#membership = options.membership ?? new Membership(membershipOptions(store, settings, options));
-    this.#executor = new Executor({ store, clock, logger, handlers, hooks, graceMs });
+    this.#threads = new Threads(settings.threads);
+    this.#executor = new Executor({ store, clock, logger, handlers, hooks, graceMs, threads: this.#threads });
     this.#limits = new Limits(store, clock, logger, () => this.#claimer.wake());
     this.#rates = new Rates(store, clock, logger, () => this.#claimer.wake());
     this.#view = new SettingsView(store, clock, logger, () => this.#claimer.settingsChanged());
@@ -163,6 +166,7 @@ export class Worker implements Service {
     const left = this.#executor.running.size;
     if (left > 0) logger.warn('handlers did not stop; their tasks are left to the end of the lease', { left });
     this.#executor.close();
+    await this.#threads.close();
     await this.#audits.stop();
     await this.#statistics.stop();
     await this.#losses.stop();
