@@ -2,13 +2,14 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * One configuration for every package. Workspace packages are run from their sources, so nothing has to be built first;
- * the other conditions are Vite's own for a server.
+ * the other conditions are Vite's own for a server, but for `module`: what is not inlined is loaded by Node
+ * itself, which cannot read builds that are meant for bundlers.
  */
-const conditions = ['leasehold-source', 'module', 'node', 'development|production'];
+const conditions = ['leasehold-source', 'node', 'development|production'];
 
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: conditions } },
+  resolve: { conditions, mainFields: ['main'] },
+  ssr: { resolve: { conditions, externalConditions: conditions, mainFields: ['main'] } },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/.next/**'],
