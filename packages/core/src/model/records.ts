@@ -47,7 +47,7 @@ export interface NodeRecord {
 /** `stats/<node>`: coalesced, at most every few seconds; no lease, removed by the janitor with its node. */
 export interface NodeStats {
   readonly atMs: number;
-  /** Node clock minus the leader's clock estimate, ms; unknown until measured. */
+  /** Node clock minus the leader's, ms, too high by the quickest sample's way (worker/skew.ts); unknown until measured. */
   readonly clockSkewMs?: number;
   readonly eventLoopDelayMs: number;
   readonly running: number;

@@ -59,7 +59,7 @@ export class Nodes {
 
   #put(key: string, value: string): void {
     try {
-      this.#records.set(this.#idOf(key), decodeNode(value));
+      this.#records.set(this.#idOf(key), whole(decodeNode(value)));
     } catch (error) {
       this.#logger.warn('a node record cannot be read', { key, error });
     }
@@ -69,4 +69,11 @@ export class Nodes {
     const parsed = this.#store.keys.parse(key);
     return parsed?.kind === 'nodes' ? parsed.id : key;
   }
+}
+
+/** What a foreign hand wrote must not stop every worker. @throws TypeError when a field that is used here is missing. */
+function whole(record: NodeRecord): NodeRecord {
+  const { queues, handlers, labels }: Partial<NodeRecord> = record;
+  if (Array.isArray(queues) && Array.isArray(handlers) && typeof labels === 'object') return record;
+  throw new TypeError('a node record without queues, handlers or labels');
 }

@@ -6,6 +6,7 @@ import { Loop } from '../runtime/loop.js';
 import type { Session } from '../store/session.js';
 import { put, type Store } from '../store/store.js';
 import type { WorkerSettings } from './options.js';
+import { ClockSkew } from './skew.js';
 import type { WorkerStatus } from './worker.js';
 
 export class Statistics {
@@ -14,6 +15,7 @@ export class Statistics {
   readonly #session: () => Session | undefined;
   readonly #status: () => WorkerStatus;
   readonly #loop: Loop | undefined;
+  readonly #skew: ClockSkew;
   #delay: IntervalHistogram | undefined;
 
   constructor(store: Store, settings: WorkerSettings, session: () => Session | undefined, status: () => WorkerStatus) {
@@ -22,6 +24,7 @@ export class Statistics {
     this.#session = session;
     this.#status = status;
     const { clock, logger, statsEveryMs } = settings;
+    this.#skew = new ClockSkew(store, clock, logger);
     if (statsEveryMs === 0) return;
     this.#loop = new Loop({ name: 'statistics', clock, logger, pass: () => this.#write(), intervalMs: statsEveryMs });
   }
@@ -30,12 +33,13 @@ export class Statistics {
     if (this.#loop === undefined) return;
     this.#delay = monitorEventLoopDelay({ resolution: 20 });
     this.#delay.enable();
+    await this.#skew.start();
     await this.#loop.start();
   }
 
   async stop(): Promise<void> {
     this.#delay?.disable();
-    await this.#loop?.stop();
+    await Promise.all([this.#loop?.stop(), this.#skew.stop()]);
   }
 
   async #write(): Promise<void> {
@@ -55,8 +59,10 @@ export class Statistics {
     const p99 = delay === undefined ? 0 : delay.percentile(99) / 1e6 - 20;
     delay?.reset();
     const leaderHealth = this.#settings.leaderHealth();
+    const clockSkewMs = this.#skew.ms;
     return {
       atMs: this.#store.now(),
+      ...(clockSkewMs === undefined ? {} : { clockSkewMs }),
       eventLoopDelayMs: Number.isFinite(p99) ? Math.max(0, Math.round(p99)) : 0,
       running,
       capacity: this.#settings.concurrency,

@@ -12,15 +12,6 @@ async function paced(target: SettingsTarget, settings: Settings, workers = 3) {
   const rig = memoryRig();
   const { store } = rig.process();
   const holder = await openHolder(store, 'leads', 3_600);
-  // A node that leads and serves no queue.
-  const record = { v: 1, id: 'leads', queues: [], handlers: [], labels: {} };
-  const node = {
-    kind: 'put',
-    key: store.keys.node('leads'),
-    value: JSON.stringify(record),
-    lease: holder.lease,
-  } as const;
-  await store.kv.txn({ compare: [], success: [node] });
   const session = { holder, signal: new AbortController().signal };
   const leader = new Leader({ store, clock: rig.clock, logger: silentLogger, session });
   await leader.start();
