@@ -1,4 +1,5 @@
 /** The contract between gateway and browser. Pure and browser-safe. */
+export * from './audit.js';
 export * from './constants.js';
 export * from './decimal.js';
 export * from './live.js';
@@ -7,6 +8,7 @@ export * from './query.js';
 export * from './rest.js';
 export * from './rows.js';
 export * from './scalars.js';
+export * from './schedules.js';
 export * from './socket.js';
 export * from './summary.js';
 export * from './summary-of.js';

@@ -290,6 +290,10 @@ export const ClusterStatus = z.object({
   ),
   alarms: z.array(z.object({ memberId: z.string(), alarm: z.string() })),
   namespace: z.string(),
+  /** What is taken for etcd's quota, which it does not tell. */
+  quotaBytes: z.number(),
+  /** Older revisions are forgotten; absent when nothing was ever compacted, or it was not learnt in time. */
+  compactedRevision: Decimal.exactOptional(),
   feed: z.object({
     state: z.string(),
     revision: Decimal,

@@ -7,12 +7,9 @@
  * A3  A refusal is told in the words of whoever refused; a conflict says that nothing was done.
  */
 import { compareDecimal, type Done } from '@leasehold/wire';
-import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
+import { createContext, lazy, Suspense, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 import { useT, type Translate } from '../i18n';
 import { useHealth, useLink } from '../live/hooks';
-import { useTime } from '../time';
-import { Button } from '../ui/button';
-import { Dialog } from '../ui/dialog';
 import { useNotify, type Notice } from '../ui/toast';
 import { ApiError } from './call';
 
@@ -30,6 +27,8 @@ interface Acting {
   /** The revision that must be seen before the row counts as current; empty: in flight. */
   awaited(id: string): string | undefined;
 }
+
+const OldDataDialog = lazy(async () => ({ default: (await import('./old-data-dialog')).OldDataDialog }));
 
 const ActingContext = createContext<Acting | null>(null);
 
@@ -98,40 +97,12 @@ export function ActingProvider({ children }: { children: ReactNode }) {
   return (
     <ActingContext value={acting}>
       {children}
-      <OldDataDialog
-        open={asked !== null}
-        ageMs={proofAgeMs}
-        onAnswer={(yes) => (asked?.answer(yes), setAsked(null))}
-      />
+      {asked !== null && (
+        <Suspense>
+          <OldDataDialog ageMs={proofAgeMs} onAnswer={(yes) => (asked.answer(yes), setAsked(null))} />
+        </Suspense>
+      )}
     </ActingContext>
-  );
-}
-
-function OldDataDialog({
-  open,
-  ageMs,
-  onAnswer,
-}: {
-  open: boolean;
-  ageMs: number | null;
-  onAnswer: (yes: boolean) => void;
-}) {
-  const t = useT();
-  const time = useTime();
-  return (
-    <Dialog
-      open={open}
-      onOpenChange={(next) => !next && onAnswer(false)}
-      title={t('stale.title')}
-      description={t('stale.text', { age: ageMs === null ? '–' : time.age(ageMs) })}
-    >
-      <div className="flex justify-end gap-2 pt-2">
-        <Button onClick={() => onAnswer(false)}>{t('action.back')}</Button>
-        <Button kind="danger" onClick={() => onAnswer(true)}>
-          {t('stale.anyway')}
-        </Button>
-      </div>
-    </Dialog>
   );
 }
 

@@ -18,7 +18,7 @@ async function post(path: string, body: unknown, given?: string): Promise<Done> 
   return call({ answer: 'Done', method: 'POST', path, body, key });
 }
 
-const withReason = (reason: string): { reason?: string } => (reason === '' ? {} : { reason });
+export const withReason = (reason: string): { reason?: string } => (reason === '' ? {} : { reason });
 
 export const send = {
   retryTask: ({ id, revision }: Seen, args?: readonly unknown[]) =>

@@ -1,4 +1,15 @@
 /** Everything that reads an answer: loaded with the first call, not with the page. */
-export { ClusterStatus, Done, HandlerList, Problem, SubmitCheck, TaskDetail, WorkflowDetail } from '@leasehold/wire';
+export {
+  AuditPage,
+  ClusterStatus,
+  Done,
+  HandlerList,
+  Problem,
+  ScheduleDetail,
+  ScheduleDone,
+  SubmitCheck,
+  TaskDetail,
+  WorkflowDetail,
+} from '@leasehold/wire';
 export { parseLossless, stringifyLossless } from './lossless';
 export { newOperationId } from './operation-id';

@@ -21,4 +21,8 @@ export const paths = {
   forceRelease: (id: string) => at('locks', id, 'force-release'),
   handlers: () => at('handlers'),
   cluster: () => at('cluster'),
+  audit: (limit: number, cursor: string | undefined) =>
+    `${at('audit')}?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`,
+  schedule: (id: string) => at('schedules', id),
+  actOnSchedule: (id: string, verb: 'pause' | 'resume' | 'delete' | 'run') => at('schedules', id, verb),
 } as const;

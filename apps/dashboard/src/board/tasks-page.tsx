@@ -8,12 +8,12 @@ import { LinkButton } from '../ui/button';
 import { Empty } from '../ui/states';
 import { lazy, Suspense } from 'react';
 import { Facets } from './facets';
-import { RateStrip } from './rate-strip';
 import { TaskList } from './task-list';
 import { Tools } from './tools';
 import { useSelection } from './use-selection';
 import { useTasksUrl } from './use-url';
 
+const RateStrip = lazy(async () => ({ default: (await import('./rate-strip')).RateStrip }));
 const SelectionBar = lazy(async () => ({ default: (await import('./selection-bar')).SelectionBar }));
 
 export function TasksPage() {
@@ -33,7 +33,11 @@ export function TasksPage() {
       <div className="flex min-w-0 flex-1 flex-col">
         {selection.ids.size > 0 ? (
           <Suspense fallback={<Tools state={state} go={go} />}>
-            <SelectionBar selection={selection} arrivals={live.view?.newCount ?? 0} readOnly={hello?.readOnly === true} />
+            <SelectionBar
+              selection={selection}
+              arrivals={live.view?.newCount ?? 0}
+              readOnly={hello?.readOnly === true}
+            />
           </Suspense>
         ) : (
           <Tools state={state} go={go} />
@@ -44,7 +48,9 @@ export function TasksPage() {
           </p>
         )}
         <div className="px-3.5 max-sm:hidden">
-          <RateStrip />
+          <Suspense fallback={<div className="h-16" />}>
+            <RateStrip />
+          </Suspense>
         </div>
         <TaskList
           live={live}

@@ -8,9 +8,10 @@ import { TimeProvider, useTime } from '../time';
 import { ToastProvider } from '../ui/toast';
 import { PrefsProvider, usePrefs, type Prefs } from './prefs';
 import { Rail } from './rail';
-import { KeyboardSheet, useFrameKeys } from './shortcuts';
+import { useFrameKeys } from './shortcuts';
 import { TopBar } from './top-bar';
 
+const KeyboardSheet = lazy(async () => ({ default: (await import('./keyboard-sheet')).KeyboardSheet }));
 const Palette = lazy(async () => ({ default: (await import('./palette')).Palette }));
 
 interface FrameProps {
@@ -97,7 +98,11 @@ function Shell({ children }: { children: ReactNode }) {
           <Palette open={palette} onOpenChange={setPalette} />
         </Suspense>
       )}
-      <KeyboardSheet open={sheet} onOpenChange={setSheet} />
+      {sheet && (
+        <Suspense>
+          <KeyboardSheet open onOpenChange={setSheet} />
+        </Suspense>
+      )}
     </div>
   );
 }

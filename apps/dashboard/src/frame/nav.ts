@@ -1,4 +1,16 @@
-import { Boxes, GitFork, KeyRound, LayoutList, ListTree, Radar, Server, type LucideIcon } from 'lucide-react';
+import {
+  Boxes,
+  Bug,
+  CalendarClock,
+  Database,
+  GitFork,
+  KeyRound,
+  LayoutList,
+  Radar,
+  ScrollText,
+  Server,
+  type LucideIcon,
+} from 'lucide-react';
 import type { PlainKey } from '../i18n';
 
 export interface NavItem {
@@ -7,6 +19,8 @@ export interface NavItem {
   readonly icon: LucideIcon;
   /** Second key after `g`. */
   readonly key: string;
+  /** Not in the bar of a phone, which has room for six; the palette leads there. */
+  readonly wide?: true;
 }
 
 /** Only pages that exist. */
@@ -17,9 +31,11 @@ export const NAV: readonly NavItem[] = [
   { href: '/locks', word: 'nav.locks', icon: KeyRound, key: 'l' },
   { href: '/nodes', word: 'nav.nodes', icon: Server, key: 'n' },
   { href: '/queues', word: 'nav.queues', icon: Boxes, key: 'q' },
+  { href: '/errors', word: 'nav.errors', icon: Bug, key: 'e', wide: true },
+  { href: '/schedules', word: 'nav.schedules', icon: CalendarClock, key: 's', wide: true },
+  { href: '/audit', word: 'nav.audit', icon: ScrollText, key: 'a', wide: true },
+  { href: '/cluster', word: 'nav.cluster', icon: Database, key: 'c', wide: true },
 ];
-
-export const WORKFLOW_ICON = ListTree;
 
 export function isHere(item: NavItem, pathname: string): boolean {
   return item.href === '/' ? pathname === '/' : pathname === item.href || pathname.startsWith(`${item.href}/`);

@@ -1,61 +1,14 @@
 'use client';
 import { Globe, Languages, Moon, Settings2, UserRound } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { LANGUAGES, useT, type Language } from '../i18n';
 import { buttonClass } from '../ui/button';
 import { Dialog } from '../ui/dialog';
-import { inputClass } from '../ui/field';
 import { Menu, MenuChoices, MenuLabel, MenuLine } from '../ui/menu';
-import { makeTimeFormat, useNow, useTime } from '../time';
+import { useTime } from '../time';
 import { THEMES, usePrefs } from './prefs';
 
-function allZones(): readonly string[] {
-  return ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
-}
-
-function ZoneList({ onPick }: { onPick: (zone: string) => void }) {
-  const t = useT();
-  const { language, zone: current } = usePrefs();
-  const now = useNow();
-  const [text, setText] = useState('');
-  const zones = useMemo(allZones, []);
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const found = useMemo(() => {
-    const wanted = text.trim().toLowerCase().replaceAll(' ', '_');
-    const first = wanted === '' ? [...new Set([own, current, 'UTC'])] : [];
-    return [...first, ...zones.filter((zone) => zone.toLowerCase().includes(wanted) && !first.includes(zone))].slice(
-      0,
-      60,
-    );
-  }, [text, zones, own, current]);
-  return (
-    <div>
-      <input
-        className={inputClass('mb-2')}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        placeholder={t('zone.search')}
-        aria-label={t('zone.search')}
-      />
-      <ul className="max-h-80 overflow-auto" aria-label={t('zone.title')}>
-        {found.map((zone) => (
-          <li key={zone}>
-            <button
-              type="button"
-              onClick={() => onPick(zone)}
-              aria-pressed={zone === current}
-              className="hover:bg-accent/12 aria-pressed:text-accent flex w-full items-center gap-3 rounded-md px-2 py-1.5 text-left aria-pressed:font-semibold"
-            >
-              <span className="min-w-0 grow truncate">{zone}</span>
-              {zone === own && <span className="text-ink3 text-xs font-normal">{t('zone.own')}</span>}
-              <span className="text-ink3 text-xs font-normal">{makeTimeFormat(zone, language).minute(now)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
+const ZoneList = lazy(async () => ({ default: (await import('./zone-list')).ZoneList }));
 
 export function ZonePicker() {
   const t = useT();
@@ -90,12 +43,14 @@ function ZoneDialog({
   const t = useT();
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title={t('zone.title')} description={t('zone.note')}>
-      <ZoneList
-        onPick={(zone) => {
-          onPick(zone);
-          onOpenChange(false);
-        }}
-      />
+      <Suspense>
+        <ZoneList
+          onPick={(zone) => {
+            onPick(zone);
+            onOpenChange(false);
+          }}
+        />
+      </Suspense>
     </Dialog>
   );
 }

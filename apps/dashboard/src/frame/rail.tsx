@@ -38,6 +38,7 @@ export function Rail({ failing, onKeys }: { failing: number; onKeys: () => void 
               aria-current={here ? 'page' : undefined}
               className={clsx(
                 'relative grid place-items-center rounded-lg transition-colors max-sm:h-12 max-sm:min-w-0 max-sm:flex-1 max-sm:content-center max-sm:gap-0.5 sm:size-9',
+                item.wide === true && 'max-sm:hidden',
                 here ? 'bg-accent/15 text-accent' : 'text-ink3 hover:bg-ink/6 hover:text-ink',
               )}
             >

@@ -1,5 +1,5 @@
 'use client';
-import { compareDecimal, DEFAULT_TASK_ORDER, type TaskDetail, type TaskRow } from '@leasehold/wire';
+import { compareDecimal, DEFAULT_TASK_ORDER, type TaskRow } from '@leasehold/wire';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/call';
 import { paths } from '../api/paths';

@@ -18,4 +18,4 @@ export function useTime(): TimeFormat {
 }
 
 export { useLocalNow, useNow } from './ticker';
-export { makeTimeFormat, isZone, type TimeFormat } from './format';
+export { makeTimeFormat, type TimeFormat } from './format';

@@ -1,14 +1,14 @@
 'use client';
 import type { ErrorRow, TaskOrder } from '@leasehold/wire';
 import { clsx } from 'clsx';
-import { CircleCheck, Crown, TriangleAlert, Unplug, type LucideIcon } from 'lucide-react';
+import { CircleCheck, Unplug, type LucideIcon } from 'lucide-react';
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { Ago, RowTime } from '../board/row-time';
 import { RateStrip } from '../board/rate-strip';
 import { useT } from '../i18n';
 import { useRows, useSummary, useTasks } from '../live/hooks';
-import { nodeName, useNodeName } from '../look/node-name';
+import { nodeName } from '../look/node-name';
 import { grouped } from '../look/number';
 import { WhyText } from '../look/why';
 import { plain } from '../task/parts';
@@ -17,6 +17,7 @@ import { Page, PageHead, Section, TextLink } from '../ui/layout';
 import { LeaseCountdown, leaseLeft } from '../ui/lease-bar';
 import { Loading } from '../ui/states';
 import { StateMark } from '../ui/state-mark';
+import { LeaderCard } from './leader-card';
 
 /** What is wrong now, and where to look. Every number leads to the list behind it. */
 export function TriagePage() {
@@ -35,7 +36,7 @@ export function TriagePage() {
         </div>
         <div className="flex min-w-0 flex-col gap-7">
           <Throughput />
-          <Leader />
+          <LeaderCard />
           <NoWorker />
           <EndingLeases />
         </div>
@@ -132,10 +133,7 @@ function FailingNow() {
   const { view } = useRows('errors', {}, { offset: 0, limit: 8 });
   const rows = view?.rows ?? [];
   return (
-    <Section
-      title={t('triage.failing')}
-      aside={<TextLink href="/tasks?state=FAILURE&sort=-updated">{t('triage.all')}</TextLink>}
-    >
+    <Section title={t('triage.failing')} aside={<TextLink href="/errors">{t('triage.all')}</TextLink>}>
       {rows.length === 0 ? (
         <Calm>{t('triage.nothingFails')}</Calm>
       ) : (
@@ -149,7 +147,7 @@ function ErrorLine({ error }: { error: ErrorRow }) {
   const t = useT();
   return (
     <Link
-      href={`/tasks?error=${encodeURIComponent(error.id)}&sort=-updated`}
+      href={`/errors/${encodeURIComponent(error.id)}`}
       className="border-line hover:bg-ink/3 grid grid-cols-[56px_minmax(0,1fr)_auto] gap-x-3 border-b py-2"
     >
       <span className="text-failure text-right text-base font-semibold">{grouped(error.count)}</span>
@@ -228,40 +226,6 @@ function Throughput() {
           <span>{t('board.runP95', { span: time.span(rates.run.p95Ms) })}</span>
         </p>
       )}
-    </Section>
-  );
-}
-
-function Leader() {
-  const t = useT();
-  const name = useNodeName();
-  const { leader } = useSummary();
-  if (leader === undefined) return null;
-  const { node, sinceMs, goneMs, overdue, unlocked, candidates } = leader;
-  return (
-    <Section title={t('triage.leader')} aside={t('triage.candidates', { n: candidates })}>
-      {node === undefined ? (
-        <p role="alert" className="text-failure flex items-start gap-2 py-2 font-semibold">
-          <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-          <span>
-            {t('triage.noLeader')} {goneMs !== undefined && <Ago ms={goneMs} />}
-          </span>
-        </p>
-      ) : (
-        <p className="flex items-center gap-2 py-2">
-          <Crown className="text-accent size-4 shrink-0" aria-hidden />
-          <TextLink href={`/nodes/${encodeURIComponent(node)}`}>{name(node)}</TextLink>
-          {sinceMs !== undefined && (
-            <span className="text-ink3">
-              {t('triage.leads')} <Ago ms={sinceMs} />
-            </span>
-          )}
-        </p>
-      )}
-      <p className="text-ink2 flex flex-wrap gap-x-4 text-xs">
-        <span className={overdue > 0 ? 'text-retry' : ''}>{t('triage.overdue', { n: overdue })}</span>
-        <span className={unlocked > 0 ? 'text-retry' : ''}>{t('triage.unlocked', { n: unlocked })}</span>
-      </p>
     </Section>
   );
 }

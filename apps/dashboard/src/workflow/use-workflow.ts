@@ -1,5 +1,5 @@
 'use client';
-import { compareDecimal, DEFAULT_TASK_ORDER, type WorkflowDetail } from '@leasehold/wire';
+import { compareDecimal, DEFAULT_TASK_ORDER } from '@leasehold/wire';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../api/call';

@@ -18,9 +18,10 @@ import { z } from 'zod';
 import type { Board } from '../projection/board.js';
 import { handlerShape, handlerView } from '../projection/rows.js';
 import { filterOfQuery, orderOfQuery, pageOf, taskPage } from './paging.js';
-import { IdParams, NameParams, route, type Route, type RouteContext } from './route.js';
+import { IdParams, NameParams, route, type Route } from './route.js';
 import { taskDetail } from './task-detail.js';
 import { workflowDetail } from './workflow-detail.js';
+import { clusterStatus } from './cluster-status.js';
 
 const rowsOf = <T extends z.ZodType>(row: T) => z.object({ revision: z.string(), rows: z.array(row) });
 
@@ -211,35 +212,4 @@ function handlersOf(board: Board): HandlerList['handlers'] {
     return { ...handlerView(handler), nodes, queues: [...queues].sort(), differing: shapes.size > 1 };
   });
   return handlers.sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-async function clusterStatus({ board, store }: RouteContext): Promise<ClusterStatus> {
-  const options = { timeoutMs: 3_000 };
-  const [status, members, alarms] = await Promise.all([
-    store.kv.status(options),
-    store.kv.members(options),
-    store.kv.alarms(options),
-  ]);
-  const { phase, revision, verifiedAtMs = 0 } = board.status;
-  return {
-    ...status,
-    revision: status.revision.toString(),
-    members: members.map(({ id, name, clientUrls, isLearner }) => ({
-      id,
-      name,
-      clientUrls: [...clientUrls],
-      isLearner,
-    })),
-    alarms: alarms.map((alarm) => ({ ...alarm })),
-    namespace: store.keys.namespace,
-    feed: {
-      state: phase,
-      revision: revision.toString(),
-      verifiedMs: verifiedAtMs,
-      generation: board.generation,
-      relists: board.relists,
-      rows: board.state.tasks.size,
-      dropped: board.state.dropped,
-    },
-  };
 }

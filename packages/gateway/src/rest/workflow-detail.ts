@@ -55,7 +55,7 @@ async function readSource(store: Store, id: string): Promise<Workflow | undefine
 }
 
 /** The source for the builder, arguments redacted. */
-function shownSource(board: Board, source: Workflow): unknown {
+export function shownSource(board: Board, source: Workflow): unknown {
   return mapSignatures(source, (signature) => {
     const { onSuccess: _success, onError: _error, ...rest } = signature;
     return { ...rest, args: showValues(signature.args, board.state.secrets.of(signature)) as never };

@@ -1,0 +1,10 @@
+import { Suspense } from 'react';
+import { ClusterPage } from '../../views/cluster-page';
+
+export default function Page() {
+  return (
+    <Suspense>
+      <ClusterPage />
+    </Suspense>
+  );
+}
