@@ -1,4 +1,4 @@
-/** Waiting for one key by a narrow watch: read, then watch from there; nothing is polled. */
+/** Waiting for one key by a narrow watch: watch from now on, then read; nothing is polled. */
 import { KvError, type Kv, type KeyValue, type Revision } from '../kv/kv.js';
 import { LeaseholdError } from '../model/errors.js';
 
@@ -10,7 +10,7 @@ export interface WaitOptions {
 
 /**
  * Resolves with the first value of the key that `wanted` accepts, the present one included. Survives connection loss and
- * compaction by reading again.
+ * compaction by watching and reading again.
  * @throws LeaseholdError `timeout`, `closed`; the signal's reason when aborted.
  */
 export function waitForKey<T>(
@@ -48,30 +48,37 @@ export function waitForKey<T>(
       return ended;
     };
     let failures = 0;
+    // The store is away: asking again at once would only make it worse.
+    const later = (act: () => void): void => void setTimeout(act, Math.min(2_000, 50 * 2 ** failures++));
     const read = async (): Promise<void> => {
       if (ended) return;
       try {
         const answer = await kv.range({ key });
         failures = 0;
-        if (!ended && !offer(answer.kvs[0], answer.revision)) watchFrom(answer.revision + 1n);
+        if (!ended) offer(answer.kvs[0], answer.revision);
       } catch (error) {
         if (error instanceof KvError && error.code === 'closed') finish(() => reject(closed(key, error)));
-        else readLater();
+        else later(() => void read());
       }
     };
-    // The store is away: reading again at once would only make it worse.
-    const readLater = (): void => void setTimeout(() => void read(), Math.min(2_000, 50 * 2 ** failures++));
-    const watchFrom = (startRevision: Revision): void => {
-      const handle = kv.watch({ key, startRevision }, (message) => {
+    // From now on, and only then what is there: in the other order the watch would be behind, and hear late.
+    const watch = (): void => {
+      if (ended) return;
+      let heard = false;
+      const handle = kv.watch({ key, startRevision: 0n }, (message) => {
         if (message.kind === 'events') {
           const last = message.events.at(-1);
           if (last !== undefined) offer(last.type === 'put' ? last.kv : undefined, message.revision);
-        } else if (message.kind !== 'progress') readLater();
+        } else if (message.kind === 'progress') {
+          if (!heard) void read();
+          heard = true;
+        } else if (message.kind === 'closed' && message.cause.code === 'closed') {
+          finish(() => reject(closed(key, message.cause)));
+        } else later(watch);
       });
       close = () => handle.close();
-      if (ended) handle.close();
     };
-    void read();
+    watch();
   });
 }
 

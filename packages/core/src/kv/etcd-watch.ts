@@ -101,7 +101,9 @@ export class EtcdWatch implements WatchHandle {
     if (this.#ended) return;
     if (message.canceled) return this.#canceled(message);
     if (message.created) {
-      if (this.#request.startRevision <= 0n) this.#seen = BigInt(message.header?.revision ?? 0);
+      if (this.#request.startRevision > 0n) return;
+      this.#seen = BigInt(message.header?.revision ?? 0);
+      this.#onMessage({ kind: 'progress', revision: this.#seen });
       return;
     }
     if (message.fragment) {

@@ -122,7 +122,11 @@ export type WatchMessage =
 export interface WatchRequest {
   readonly key: string;
   readonly rangeEnd?: string;
-  /** The first revision wanted. */
+  /**
+   * The first revision wanted. 0n: from now on; then the first message is a `progress` that says after which revision.
+   * A watch from now on is never behind, so it hears at once; one from an earlier revision may wait for etcd's next
+   * round of catching up, up to 100 ms.
+   */
   readonly startRevision: Revision;
   readonly prevKv?: boolean;
   /** Leave out puts or deletes. */

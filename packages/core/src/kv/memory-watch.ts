@@ -47,6 +47,7 @@ export class MemoryWatch implements WatchHandle {
     this.#onEnd = hooks.onEnd;
     this.#held = held;
     this.#next = request.startRevision > 0n ? request.startRevision : mvcc.revision + 1n;
+    this.#progressWanted = request.startRevision <= 0n;
     if (this.#next < mvcc.compacted) this.#compactRevision = mvcc.compacted;
     const { from, to } = this.#interval;
     if (to !== undefined && from >= to) this.#cause = new KvError('invalid', 'the range to watch is empty');

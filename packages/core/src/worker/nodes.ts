@@ -19,6 +19,7 @@ export class Nodes {
   readonly #logger: Logger;
   readonly #hooks: NodesHooks;
   #records = new Map<string, NodeRecord>();
+  #listed = false;
 
   constructor(store: Store, clock: Clock, logger: Logger, hooks: NodesHooks) {
     this.#store = store;
@@ -27,6 +28,11 @@ export class Nodes {
     const { kv, keys } = store;
     const ranges = [{ prefix: keys.kind('nodes') }];
     this.feed = new Feed({ kv, clock, logger, name: 'nodes', ranges, epochKey: keys.epoch() }, this);
+  }
+
+  /** Whether the nodes are known at all. True already when `changed` first says so, while the feed is still at it. */
+  get listed(): boolean {
+    return this.#listed;
   }
 
   /** Ids of the nodes that take new tasks of this queue, those that are `capable`. */
@@ -41,6 +47,7 @@ export class Nodes {
   replace({ kvs, reason }: FeedSnapshot): void {
     const before = this.#records;
     this.#records = new Map();
+    this.#listed = true;
     for (const { key, value } of kvs) this.#put(key, value);
     // After a gap in what was heard, any number of nodes may have come and gone.
     if (reason !== 'start' || [...before.keys()].some((id) => !this.#records.has(id))) this.#hooks.lost();

@@ -233,7 +233,7 @@ export class Worker implements Service {
   /** Which shards are this node's now. */
   #shareOut(): void {
     const me = this.#membership.session?.id;
-    if (me === undefined || this.#nodes.feed.status.revision === 0n) return;
+    if (me === undefined || !this.#nodes.listed) return;
     for (const { queue, intake } of this.#lanes) intake.own(shardsOf(me, this.#peers(queue)));
   }
 
