@@ -3,12 +3,15 @@
 import { parseArgs } from 'node:util';
 import type { Bench } from './bench.js';
 import { ceiling } from './ceiling.js';
+import { due } from './due.js';
 import { table } from './figures.js';
 import { latency } from './latency.js';
+import { limits } from './limits.js';
+import { recovery } from './recovery.js';
 import { throughput } from './throughput.js';
 import { chains, groups } from './workflows.js';
 
-const BENCHES: readonly Bench[] = [ceiling, throughput, latency, chains, groups];
+const BENCHES: readonly Bench[] = [ceiling, throughput, latency, chains, groups, due, recovery, limits];
 
 const USAGE = `npm run bench -- <name>... [--json] [--quick]
 

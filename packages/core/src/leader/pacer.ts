@@ -69,9 +69,17 @@ export class Pacer implements Service {
     for (const { kv } of events) {
       const parsed = this.#term.store.keys.parse(kv.key);
       if (parsed?.kind !== 'rates') wakes = this.#settingsAreOld = true;
-      else if (parsed.n > 0 && this.#paces.get(parsed.limit)?.usedAt === undefined) wakes = true;
+      else if (parsed.n > 0) wakes = this.#seeUnit(parsed.limit, parsed.window) || wakes;
     }
     if (wakes) this.#duty.wake();
+  }
+
+  /** R2: the interval begins now. True when that is news. */
+  #seeUnit(limit: string, window: number): boolean {
+    const pace = this.#paces.get(limit);
+    if (pace === undefined || pace.open.window !== window || pace.usedAt !== undefined) return false;
+    pace.usedAt = this.#term.clock.monotonic();
+    return true;
   }
 
   async #pass(signal: AbortSignal): Promise<number> {

@@ -7,8 +7,8 @@ export interface RateWindow {
   readonly lengthMs: number;
 }
 
-/** Windows of an `even` limit are never shorter: each of them costs the leader a write. */
-export const SHORTEST_WINDOW_MS = 100;
+/** Windows of an `even` limit are not shorter: each costs the leader a write, and all of them the way from claim to opening. */
+export const SHORTEST_WINDOW_MS = 200;
 
 /** A burst limit has one window an interval. An even one has several, and any `parts` in a row have `count` units together. */
 export function windowOf({ count, intervalMs, even }: RateLimit, index: number): RateWindow {
