@@ -302,5 +302,5 @@ const CLIENTS: readonly Mutation[] = [
 export const MUTATIONS: readonly Mutation[] = [...WORKERS, ...WORKFLOWS, ...LEADERS, ...CLIENTS];
 
 export function profileOf({ profile }: Mutation): Profile {
-  return { ...USUAL, ...profile };
+  return { ...USUAL, ...profile, name: 'mutated' };
 }

@@ -38,6 +38,8 @@ export interface Plan {
 
 /** How much of what; a mutation asks for more of what shows it. */
 export interface Profile {
+  /** Part of a plan's text, unless it is the usual one. */
+  readonly name: string;
   readonly parts: readonly [number, number];
   readonly acts: readonly [number, number];
   readonly events: readonly [number, number];
@@ -49,6 +51,7 @@ export interface Profile {
 export type PartKind = 'task' | 'unique' | 'limited' | 'callbacks' | 'workflow' | 'large' | 'schedule';
 
 export const USUAL: Profile = {
+  name: 'usual',
   parts: [3, 8],
   acts: [0, 10],
   events: [0, 8],
@@ -65,6 +68,40 @@ export const USUAL: Profile = {
   eventWeights: { crash: 4, freeze: 4, clock: 2, 'store-leader': 1, compact: 2, epoch: 1 },
   partWeights: { task: 4, unique: 2, limited: 2, callbacks: 2, workflow: 8, large: 0.3, schedule: 1 },
 };
+
+/** More of what is rare in the usual mixture; each of these has found something that it had not. */
+const STRESS: Readonly<Record<string, Partial<Profile>>> = {
+  schedules: {
+    parts: [6, 10],
+    partWeights: { schedule: 1 },
+    events: [10, 16],
+    eventWeights: { freeze: 3, crash: 1, clock: 1, epoch: 0.5 },
+  },
+  retries: {
+    parts: [3, 6],
+    partWeights: { workflow: 1 },
+    acts: [14, 24],
+    actWeights: { retry: 3, 'retry-workflow': 4, 'cancel-workflow': 2, cancel: 2, 'cancel-force': 1 },
+  },
+  large: {
+    parts: [2, 4],
+    partWeights: { large: 1, workflow: 1 },
+    acts: [8, 16],
+    actWeights: { retry: 3, 'retry-workflow': 3, 'cancel-workflow': 3, cancel: 1 },
+  },
+  chaos: { parts: [6, 10], acts: [8, 16], events: [12, 24] },
+};
+
+export const PROFILES: readonly Profile[] = [
+  USUAL,
+  ...Object.entries(STRESS).map(([name, more]) => ({ ...USUAL, ...more, name })),
+];
+
+function profileNamed(name: string): Profile {
+  const profile = PROFILES.find((one) => one.name === name);
+  if (profile === undefined) throw new RangeError(`there is no profile "${name}"`);
+  return profile;
+}
 
 /** True time at which every simulation begins. */
 export const START_MS = 1_700_000_000_000;
@@ -97,6 +134,7 @@ export function planText(plan: Plan): string {
   const whole = makePlan(plan.seed, plan.profile);
   const numbers = (items: readonly { readonly n: number }[]): string => items.map(({ n }) => n).join(',');
   const words = [String(plan.seed)];
+  if (plan.profile.name !== USUAL.name) words.push(`profile=${plan.profile.name}`);
   if (plan.parts.length !== whole.parts.length) words.push(`parts=${plan.parts.join(',')}`);
   if (plan.acts.length !== whole.acts.length) words.push(`acts=${numbers(plan.acts)}`);
   if (plan.events.length !== whole.events.length) words.push(`events=${numbers(plan.events)}`);
@@ -106,10 +144,10 @@ export function planText(plan: Plan): string {
   return words.join(' ');
 }
 
-export function parsePlan(text: string, profile: Profile = USUAL): Plan {
+export function parsePlan(text: string): Plan {
   const [seed = '', ...words] = text.trim().split(/\s+/);
-  const whole = makePlan(Number(seed), profile);
   const given = new Map(words.map((word) => word.split('=', 2) as [string, string]));
+  const whole = makePlan(Number(seed), profileNamed(given.get('profile') ?? USUAL.name));
   const kept = <T>(name: string, items: readonly T[], n: (item: T) => number | string): readonly T[] => {
     const list = given.get(name)?.split(',');
     return list === undefined ? items : items.filter((item) => list.includes(String(n(item))));

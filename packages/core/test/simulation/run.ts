@@ -3,7 +3,7 @@
  * smaller and printed. Exit code 1 when there was one.
  */
 import { parseArgs } from 'node:util';
-import { makePlan, parsePlan, type Plan } from './plan.js';
+import { makePlan, parsePlan, PROFILES, type Plan } from './plan.js';
 import { describeFailure, shrink } from './shrink.js';
 import { simulate } from './simulate.js';
 import { traceLines } from './trace.js';
@@ -29,7 +29,7 @@ async function runFor(ms: number, from: number): Promise<number> {
   const end = performance.now() + ms;
   let [seeds, steps, revisions, failures] = [0, 0, 0, 0];
   for (let seed = from; performance.now() < end && failures < MOST_FAILURES; seed++, seeds++) {
-    const plan = makePlan(seed);
+    const plan = makePlan(seed, PROFILES[seed % PROFILES.length]);
     const outcome = await simulate(plan);
     steps += outcome.steps;
     revisions += outcome.revisions;
