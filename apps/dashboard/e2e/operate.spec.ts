@@ -69,40 +69,6 @@ test('scenario 4: three selected rows stay selected while others come', async ({
   for (const id of ids) await expect(rowOf(page, id).getByRole('checkbox')).toBeChecked();
 });
 
-test('scenario 7: etcd away: amber, hatched, a write asks again; back: the board has everything', async ({
-  page,
-  stack,
-}) => {
-  test.setTimeout(120_000);
-  const before = await parked(stack.url, 'before');
-  await page.goto('/tasks?queue=parked');
-  await expect(live(page)).toBeVisible();
-  stack.etcd.pause();
-  try {
-    await expect(page.locator('main')).toHaveAttribute('data-freshness', 'amber');
-    await expect(page.locator('main')).toHaveAttribute('data-freshness', 'stale', { timeout: 45_000 });
-    await rowOf(page, before).getByRole('checkbox').click();
-    await page
-      .getByRole('button', { name: /^Cancel/ })
-      .first()
-      .click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Cancel/ })
-      .click();
-    await expect(page.getByRole('dialog')).toContainText(/old|as of|ago/i);
-    await page.getByRole('button', { name: 'Back' }).click();
-  } finally {
-    stack.etcd.resume();
-  }
-  await expect(page.locator('main')).toHaveAttribute('data-freshness', 'fresh', { timeout: 45_000 });
-  await page.keyboard.press('Escape');
-  const after = await parked(stack.url, 'after');
-  await page.goto('/tasks?queue=parked');
-  await expect(rowOf(page, after)).toBeVisible();
-  await expect(rowOf(page, before)).toBeVisible();
-});
-
 test('scenario 13: of two operators who retry at once, one wins and the other is told', async ({ stack, workers }) => {
   expect(workers.orders.process.exitCode).toBeNull();
   const id = await failing(stack.url);
@@ -130,6 +96,7 @@ test('scenario 15: a lock is released by force with a reason, and the audit says
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('stuck at the gate');
   await dialog.getByRole('button', { name: /release/i }).click();
+  await expect(page.getByText(/lock released/).first()).toBeVisible();
   await page.goto('/audit');
   const entry = page.getByRole('row').filter({ hasText: 'lock.force-release' });
   await expect(entry).toContainText('stuck at the gate');
@@ -183,6 +150,38 @@ test('a schedule is made, run by hand, paused with a reason, resumed and deleted
     'schedule.delete',
   ])
     await expect(page.getByRole('row').filter({ hasText: operation }).first()).toBeVisible();
+});
+
+test('an ended workflow is run again from one of its members', async ({ page, stack }) => {
+  const step = (mark: string) => ({
+    kind: 'task',
+    signature: { name: 'nobodyKnows', queue: 'parked', args: [string(mark)] },
+  });
+  const made = await post(stack.url, '/workflows', { workflow: { kind: 'chain', steps: [step('1'), step('2')] } });
+  const { id } = (await made.json()) as { id: string };
+  await page.goto(`/workflows/${id}`);
+  await page.getByRole('button', { name: 'Cancel workflow' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel workflow' }).click();
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect(heading).toContainText('Cancelled');
+  await page.getByRole('button', { name: 'Retry from here: 1' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Retry from here' }).click();
+  await expect(heading).toContainText('Running');
+});
+
+test('a node is drained with a reason, and says so', async ({ page, stack }) => {
+  const worker = await stack.worker('gate');
+  const find = async (): Promise<string> => {
+    const answer = await fetch(`${stack.url}/api/v1/nodes`);
+    const { rows } = (await answer.json()) as { rows: { id: string; pid: number }[] };
+    return rows.find(({ pid }) => pid === worker.process.pid)?.id ?? '';
+  };
+  await expect.poll(find).not.toBe('');
+  await page.goto(`/nodes/${encodeURIComponent(await find())}`);
+  await page.getByRole('button', { name: 'Drain' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('new kernel');
+  await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+  await expect(page.getByText('draining', { exact: true })).toBeVisible();
 });
 
 for (const theme of ['light', 'dark'] as const) {

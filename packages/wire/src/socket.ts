@@ -45,6 +45,8 @@ export interface Hello {
   readonly namespace: string;
   readonly environment: string;
   readonly readOnly: boolean;
+  /** Who the socket was opened by; `method` is how that is known. */
+  readonly user?: { readonly name: string; readonly role?: string; readonly method?: string };
   /** Gateway clock, for countdowns. */
   readonly nowMs: number;
 }

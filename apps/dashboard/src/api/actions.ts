@@ -34,6 +34,7 @@ export const send = {
   resumeQueue: ({ id, revision }: Seen) => post(paths.resumeQueue(id), { revisionSeen: revision }),
   forceRelease: ({ id, revision }: Seen, reason: string) =>
     post(paths.forceRelease(id), { revisionSeen: revision, reason }),
+  drainNode: (id: string, reason: string) => post(paths.drainNode(id), withReason(reason)),
   submitTask: (signature: unknown, key: string) => post(paths.tasks(), signature, key),
   submitWorkflow: (body: unknown, key: string) => post(paths.workflows(), body, key),
 } as const;
@@ -55,6 +56,7 @@ export interface Actions {
   pauseQueue(seen: Seen, reason: string): Promise<boolean>;
   resumeQueue(seen: Seen): Promise<boolean>;
   forceRelease(seen: Seen, reason: string): Promise<boolean>;
+  drainNode(id: string, name: string, reason: string): Promise<boolean>;
   submitTask(name: string, signature: unknown, key: string, after: (done: Done) => void): Promise<boolean>;
   submitWorkflow(name: string, body: unknown, key: string, after: (done: Done) => void): Promise<boolean>;
 }
@@ -107,6 +109,8 @@ export function useActions(): Actions {
           t('toast.released', { name: seen.name }),
           taskLink(seen.id, t),
         ),
+      drainNode: (id, name, reason) =>
+        one({ id, name, revision: '0' }, () => send.drainNode(id, reason), t('node.drainAsked', { name })),
       submitTask: (name, signature, key, after) =>
         act({
           ids: [],

@@ -19,6 +19,7 @@ export const paths = {
   pauseQueue: (name: string) => at('queues', name, 'pause'),
   resumeQueue: (name: string) => at('queues', name, 'resume'),
   forceRelease: (id: string) => at('locks', id, 'force-release'),
+  drainNode: (id: string) => at('nodes', id, 'drain'),
   handlers: () => at('handlers'),
   cluster: () => at('cluster'),
   audit: (limit: number, cursor: string | undefined) =>

@@ -1,11 +1,12 @@
 'use client';
 import { clsx } from 'clsx';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { WordsProvider, useT, type Dictionary } from '../i18n';
 import { LiveProvider, useHealth, useLink, useSummary } from '../live/hooks';
 import { ActingProvider } from '../api/acting';
 import { TimeProvider, useTime } from '../time';
 import { ToastProvider } from '../ui/toast';
+import { preloadRest } from './preload';
 import { PrefsProvider, usePrefs, type Prefs } from './prefs';
 import { Rail } from './rail';
 import { useFrameKeys } from './shortcuts';
@@ -66,6 +67,7 @@ function Shell({ children }: { children: ReactNode }) {
   const [paletteWanted, setPaletteWanted] = useState(false);
   if (palette && !paletteWanted) setPaletteWanted(true);
   const [sheet, setSheet] = useState(false);
+  useEffect(() => preloadRest(), []);
   useFrameKeys({ onPalette: () => setPalette((open) => !open), onSheet: () => setSheet(true) });
   return (
     <div className="grid h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[3px_46px_minmax(0,1fr)] sm:grid-cols-[52px_minmax(0,1fr)]">

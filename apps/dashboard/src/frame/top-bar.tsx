@@ -1,13 +1,20 @@
 'use client';
+import type { Hello } from '@leasehold/wire';
 import { Plus, Search, Workflow } from 'lucide-react';
 import { usePathname } from 'next/navigation';
-import { useT } from '../i18n';
+import { useT, type Translate } from '../i18n';
 import { useLink } from '../live/hooks';
 import { buttonClass, LinkButton } from '../ui/button';
 import { Kbd } from './shortcuts';
 import { LivePill } from './live-pill';
 import { isHere, NAV } from './nav';
 import { PrefsMenu, ZonePicker } from './pickers';
+
+/** Name and role; whoever is let in for being on this machine is nobody in particular. */
+function whoText(user: Hello['user'], t: Translate): string {
+  if (user === undefined || user.method === 'loopback') return t('frame.nobody');
+  return [user.name, user.role].filter(Boolean).join(' · ');
+}
 
 export function TopBar({ onPalette }: { onPalette: () => void }) {
   const t = useT();
@@ -59,7 +66,7 @@ export function TopBar({ onPalette }: { onPalette: () => void }) {
         <Workflow className="size-3.5" aria-hidden />
         {t('action.newWorkflow')}
       </LinkButton>
-      <PrefsMenu who={t('frame.nobody')} />
+      <PrefsMenu who={whoText(hello?.user, t)} />
     </header>
   );
 }

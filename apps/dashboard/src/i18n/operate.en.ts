@@ -120,4 +120,12 @@ export const operateEn = {
   'cluster.term': 'Raft term',
   'cluster.namespace': 'Namespace',
   'cluster.away': 'etcd does not answer',
+  'node.drain': 'Drain',
+  'node.drainTitle': 'Drain {name}?',
+  'node.drainText': 'It takes nothing more and finishes what it runs. To take tasks again it must be started anew.',
+  'node.drainsAlready': 'It is draining already',
+  'node.drainAsked': '{name} was asked to drain',
+  'flow.retryFrom': 'Retry from here',
+  'flow.retryFromTitle': 'Retry from member {n}?',
+  'flow.retryFromText': 'This member and everything after it run again, also what had succeeded.',
 } as const;

@@ -120,4 +120,12 @@ export const operateKo: Readonly<Record<keyof typeof operateEn, string>> = {
   'cluster.term': 'Raft 임기',
   'cluster.namespace': '네임스페이스',
   'cluster.away': 'etcd가 응답하지 않습니다',
+  'node.drain': '비우기',
+  'node.drainTitle': '{name} 노드를 비울까요?',
+  'node.drainText': '새 작업을 받지 않고 실행 중인 것을 끝냅니다. 다시 받으려면 새로 시작해야 합니다.',
+  'node.drainsAlready': '이미 비우는 중입니다',
+  'node.drainAsked': '{name} 노드에 비우기를 요청함',
+  'flow.retryFrom': '여기부터 재시도',
+  'flow.retryFromTitle': '{n}번 멤버부터 재시도할까요?',
+  'flow.retryFromText': '이 멤버와 그 뒤의 모든 것이 다시 실행됩니다. 성공했던 것도 포함됩니다.',
 };

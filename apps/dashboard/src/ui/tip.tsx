@@ -1,6 +1,15 @@
 'use client';
-import { Slot } from 'radix-ui';
-import { useEffect, useId, useLayoutEffect, useRef, useState, type PointerEvent, type ReactNode } from 'react';
+import {
+  cloneElement,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type HTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
 import { createPortal } from 'react-dom';
 
 type Side = 'top' | 'right' | 'bottom';
@@ -11,29 +20,44 @@ const CLOSE_MS = 140;
 const GAP_PX = 6;
 const EDGE_PX = 8;
 
+/** One thing at a time that happens later. */
+function makeDelay(): { readonly start: (ms: number, then: () => void) => void; readonly stop: () => void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = (): void => clearTimeout(timer);
+  return {
+    stop,
+    start: (ms, then) => {
+      stop();
+      timer = setTimeout(then, ms);
+    },
+  };
+}
+
+interface TipProps {
+  readonly text: ReactNode;
+  readonly side?: Side;
+  /** One element that passes its attributes on; pointer and focus are listened to here. */
+  readonly children: ReactElement<HTMLAttributes<HTMLElement>>;
+}
+
 /** Words beside a thing, while the pointer or the keyboard's focus is on it. */
-export function Tip({ text, side = 'top', children }: { text: ReactNode; side?: Side; children: ReactNode }) {
+export function Tip({ text, side = 'top', children }: TipProps) {
   const id = useId();
   const [anchor, setAnchor] = useState<Element | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const later = (ms: number, next: Element | null): void => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setAnchor(next), ms);
-  };
+  const [delay] = useState(makeDelay);
+  useEffect(() => delay.stop, [delay]);
+  const later = (ms: number, next: Element | null): void => delay.start(ms, () => setAnchor(next));
   const hide = (): void => later(0, null);
   return (
     <>
-      <Slot.Root
-        aria-describedby={anchor === null ? undefined : id}
-        onPointerEnter={(event: PointerEvent) => event.pointerType !== 'touch' && later(OPEN_MS, event.currentTarget)}
-        onPointerLeave={() => later(CLOSE_MS, null)}
-        onPointerDown={hide}
-        onFocus={({ currentTarget }) => currentTarget.matches(':focus-visible') && later(0, currentTarget)}
-        onBlur={hide}
-      >
-        {children}
-      </Slot.Root>
+      {cloneElement(children, {
+        ...(anchor === null ? {} : { 'aria-describedby': id }),
+        onPointerEnter: (event) => event.pointerType !== 'touch' && later(OPEN_MS, event.currentTarget),
+        onPointerLeave: () => later(CLOSE_MS, null),
+        onPointerDown: hide,
+        onFocus: ({ currentTarget }) => currentTarget.matches(':focus-visible') && later(0, currentTarget),
+        onBlur: hide,
+      })}
       {anchor !== null &&
         createPortal(
           <TipPanel
@@ -41,7 +65,7 @@ export function Tip({ text, side = 'top', children }: { text: ReactNode; side?: 
             anchor={anchor}
             side={side}
             onEscape={hide}
-            onEnter={() => clearTimeout(timer.current)}
+            onEnter={delay.stop}
             onLeave={() => later(CLOSE_MS, null)}
           >
             {text}

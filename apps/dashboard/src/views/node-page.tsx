@@ -12,6 +12,7 @@ import { LinkButton } from '../ui/button';
 import { Code, Fact, Facts, Page, PageHead, Section, Tag, TextLink } from '../ui/layout';
 import { LeaseCountdown } from '../ui/lease-bar';
 import { Empty, Loading } from '../ui/states';
+import { DrainButton } from './drain-button';
 import { LockTable } from './locks-page';
 import { NodeBadges } from './nodes-page';
 
@@ -44,7 +45,12 @@ export function NodePage({ id }: { id: string }) {
             <Code>{node.id}</Code> · {node.host} · pid {node.pid}
           </>
         }
-        actions={<LinkButton href={`/tasks?node=${encodeURIComponent(id)}`}>{t('node.itsTasks')}</LinkButton>}
+        actions={
+          <>
+            <LinkButton href={`/tasks?node=${encodeURIComponent(id)}`}>{t('node.itsTasks')}</LinkButton>
+            <DrainButton node={node} />
+          </>
+        }
       />
       <div className="grid gap-x-10 gap-y-7 lg:grid-cols-[minmax(0,1fr)_320px]">
         <div className="flex min-w-0 flex-col gap-7">

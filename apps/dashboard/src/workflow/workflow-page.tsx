@@ -22,6 +22,7 @@ import { Loading } from '../ui/states';
 import { StateMark, WorkflowMark } from '../ui/state-mark';
 import { Table, type Column } from '../ui/table';
 import { Graph, type GraphNode } from './graph';
+import { RetryFrom } from './retry-from';
 import { useWorkflow } from './use-workflow';
 
 type Graphed = NonNullable<WorkflowDetail['graph']>;
@@ -83,7 +84,7 @@ function WorkflowBody({
           <Members
             rows={[...rows.values()].toSorted((a, b) => (a.workflow?.index ?? 0) - (b.workflow?.index ?? 0))}
             total={row.tasks}
-            id={row.id}
+            flow={row}
           />
         </div>
       )}
@@ -205,7 +206,7 @@ function Failures({ failures }: { failures: WorkflowDetail['failures'] }) {
   );
 }
 
-function Members({ rows, total, id }: { rows: readonly TaskRow[]; total: number; id: string }) {
+function Members({ rows, total, flow }: { rows: readonly TaskRow[]; total: number; flow: WorkflowRow }) {
   const t = useT();
   const columns: readonly Column<TaskRow>[] = [
     { key: 'n', head: '#', cell: (row) => <span className="text-ink3">{(row.workflow?.index ?? 0) + 1}</span> },
@@ -242,17 +243,24 @@ function Members({ rows, total, id }: { rows: readonly TaskRow[]; total: number;
       cell: (row) => `${row.attempt.n}/${row.attempt.max}`,
     },
     { key: 'time', head: t('column.time'), from: 'sm', right: true, cell: (row) => <RowTime row={row} /> },
+    { key: 'again', head: '', right: true, cell: (row) => <RetryFrom flow={flow} member={row} /> },
   ];
   return (
     <Section
       title={t('flow.members')}
       aside={
-        <TextLink href={`/tasks?workflow=${encodeURIComponent(id)}`}>
+        <TextLink href={`/tasks?workflow=${encodeURIComponent(flow.id)}`}>
           {t('flow.shown', { n: grouped(rows.length), total: grouped(total) })}
         </TextLink>
       }
     >
-      <Table label={t('flow.members')} columns={columns} rows={rows} rowKey={(row) => row.id} />
+      <Table
+        label={t('flow.members')}
+        columns={columns}
+        rows={rows}
+        rowKey={(row) => row.id}
+        actionsLabel={t('flow.retryFrom')}
+      />
     </Section>
   );
 }

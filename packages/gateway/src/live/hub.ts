@@ -36,7 +36,7 @@ export interface HubOptions {
   readonly auth: Auth;
   readonly origins: OriginOptions;
   readonly basePath: string;
-  readonly hello: Omit<Hello, 'protocol' | 'nowMs'>;
+  readonly hello: Omit<Hello, 'protocol' | 'nowMs' | 'user'>;
   readonly maxSockets: number;
 }
 
@@ -156,7 +156,10 @@ export class Hub {
 
   #serve(socket: LiveSocket): void {
     const session = new SocketSession(socket, this.#options, this.#subscriptions);
-    socket.emit('hello', { protocol: PROTOCOL, nowMs: this.#options.clock.now(), ...this.#options.hello });
+    const { hello, clock } = this.#options;
+    const { name, role, method } = socket.data.identity.actor;
+    const user = { name, ...(role === undefined ? {} : { role }), ...(method === undefined ? {} : { method }) };
+    socket.emit('hello', { protocol: PROTOCOL, nowMs: clock.now(), ...hello, user });
     socket.emit('heartbeat', this.#heartbeat());
     socket.on('disconnect', () => session.close());
   }

@@ -1,0 +1,57 @@
+'use client';
+import type { TaskRow, WorkflowRow } from '@leasehold/wire';
+import { isWorkflowEnded } from '@leasehold/core/model';
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import { useActions } from '../api/actions';
+import { useFaded } from '../api/acting';
+import { useT } from '../i18n';
+import { useLink } from '../live/hooks';
+import { shortId } from '../look/number';
+import { Button } from '../ui/button';
+import { Dialog } from '../ui/dialog';
+
+/** Of an ended workflow: this member and all after it again, said before it happens. */
+export function RetryFrom({ flow, member }: { flow: WorkflowRow; member: TaskRow }) {
+  const t = useT();
+  const { hello } = useLink();
+  const { retryWorkflow } = useActions();
+  const faded = useFaded(flow.id);
+  const [asking, setAsking] = useState(false);
+  const from = member.workflow?.index;
+  if (from === undefined || !isWorkflowEnded(flow.state) || hello?.readOnly === true) return null;
+  const seen = { id: flow.id, name: flow.name === '' ? shortId(flow.id) : flow.name, revision: flow.revision };
+  return (
+    <>
+      <Button
+        kind="ghost"
+        size="sm"
+        disabled={faded}
+        onClick={() => setAsking(true)}
+        aria-label={`${t('flow.retryFrom')}: ${from + 1}`}
+        title={t('flow.retryFrom')}
+      >
+        <RotateCw className="size-3.5" aria-hidden />
+      </Button>
+      <Dialog
+        open={asking}
+        onOpenChange={setAsking}
+        title={t('flow.retryFromTitle', { n: from + 1 })}
+        description={t('flow.retryFromText')}
+      >
+        <div className="flex justify-end gap-2 pt-2">
+          <Button onClick={() => setAsking(false)}>{t('action.back')}</Button>
+          <Button
+            kind="primary"
+            onClick={() => {
+              setAsking(false);
+              void retryWorkflow(seen, from);
+            }}
+          >
+            {t('flow.retryFrom')}
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
