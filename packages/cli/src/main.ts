@@ -7,6 +7,7 @@ import { addQueues } from './commands/queues.js';
 import { addSubmit } from './commands/submit.js';
 import { addTasks } from './commands/tasks.js';
 import { addUp } from './commands/up.js';
+import { addVerify } from './commands/verify.js';
 import { addWatch } from './commands/watch.js';
 import { addWhy } from './commands/why.js';
 import { EXIT } from './exit.js';
@@ -24,7 +25,8 @@ const program = new Command('leasehold')
   .showHelpAfterError('(leasehold --help lists the commands)')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 
-for (const add of [addUp, addSubmit, addTasks, addQueues, addNodes, addWatch, addWhy, addDoctor]) add(program);
+for (const add of [addUp, addSubmit, addTasks, addQueues, addNodes, addWatch, addWhy, addDoctor, addVerify])
+  add(program);
 
 // A reader that has seen enough (`leasehold ls | head`) closes the pipe; that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
