@@ -103,7 +103,7 @@ class Plan {
     const [first] = this.instants(this.from, 1);
     if (first === undefined || this.#dueMs(first) > this.#nowMs) return undefined;
     const { missed, missedWindowMs, jitterMs = 0 } = this.#schedule;
-    const onTime = this.#between(this.#nowMs - LATE_MS - jitterMs).filter((instant) => !this.#isMissed(instant));
+    const onTime = this.#onTime(this.#between(this.#nowMs - LATE_MS - jitterMs - 1));
     // Whatever was passed over is older than this, and decided too.
     const decidedMs = onTime.at(-1) ?? Math.max(this.from, this.#newestDue() ?? this.#nowMs - jitterMs);
     if (missed === 'all') return this.#all(missedWindowMs);
@@ -134,7 +134,11 @@ class Plan {
   #all(windowMs: number): { readonly fires: readonly number[]; readonly decidedMs: number } {
     const { jitterMs = 0 } = this.#schedule;
     const floorMs = this.#nowMs - Math.max(windowMs, LATE_MS);
-    const instants = this.#between(floorMs - jitterMs, FIRES_AT_ONCE + 1, (instant) => this.#dueMs(instant) >= floorMs);
+    const instants = this.#between(
+      floorMs - jitterMs - 1,
+      FIRES_AT_ONCE + 1,
+      (instant) => this.#dueMs(instant) >= floorMs,
+    );
     const fires = instants.slice(0, FIRES_AT_ONCE);
     const last = fires.at(-1);
     if (last !== undefined) return { fires, decidedMs: last };
@@ -169,8 +173,13 @@ class Plan {
     }
   }
 
-  #isMissed(instant: number): boolean {
-    return this.#nowMs - this.#dueMs(instant) > LATE_MS;
+  /** Those that are not missed. One is decided after the one before it, whose jitter may be longer: that is no lateness. */
+  #onTime(instants: readonly number[]): readonly number[] {
+    let latestDueMs = -Infinity;
+    return instants.filter((instant) => {
+      latestDueMs = Math.max(latestDueMs, this.#dueMs(instant));
+      return this.#nowMs - latestDueMs <= LATE_MS;
+    });
   }
 
   #dueMs(instant: number): number {
