@@ -76,7 +76,9 @@ export async function act(
       failure: [get(auditKey)],
     });
     if (result.kind === 'fenced') {
-      throw new LeaseholdError('session-lost', `fence ${call.fence?.id ?? ''} does not hold any more`, { id: target.id });
+      throw new LeaseholdError('session-lost', `fence ${call.fence?.id ?? ''} does not hold any more`, {
+        id: target.id,
+      });
     }
     const drive = decided.drive === undefined ? {} : { drive: decided.drive };
     if (result.succeeded) return { revision: result.revision, done: true, ...drive };

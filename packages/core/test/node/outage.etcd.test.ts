@@ -97,9 +97,10 @@ describe('etcd away', () => {
         concurrency: 50,
         logger,
       });
-      client = connect({ etcd: { endpoints: etcd.endpoints }, namespace: 'away' });
+      const submitter = connect({ etcd: { endpoints: etcd.endpoints }, namespace: 'away' });
+      client = submitter;
       const asked = Array.from({ length: 1_000 }, (_, i) =>
-        client?.submit(noop.signature([BigInt(i)]), { id: `t${i}` }),
+        submitter.submit(noop.signature([BigInt(i)]), { id: `t${i}` }),
       );
       const first = await asked[0];
       await first?.result({ timeoutMs: 30_000 });
@@ -107,9 +108,9 @@ describe('etcd away', () => {
       await member?.stop('SIGKILL');
       await member?.restart();
       const handles = await Promise.all(asked);
-      const results = await Promise.all(handles.map((one) => one?.result({ timeoutMs: 60_000 })));
-      expect(results.map((values) => values?.[0])).toEqual(results.map((_, i) => BigInt(i)));
-      const tasks = await Promise.all(handles.map((one) => client?.get(one?.id ?? '')));
+      const results = await Promise.all(handles.map((one) => one.result({ timeoutMs: 60_000 })));
+      expect(results.map((values) => values[0])).toEqual(results.map((_, i) => BigInt(i)));
+      const tasks = await Promise.all(handles.map((one) => submitter.get(one.id)));
       expect(tasks.every((task) => task?.state === 'SUCCESS' && task.attempt === task.losses + 1)).toBe(true);
     },
   );
