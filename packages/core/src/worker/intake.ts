@@ -133,7 +133,8 @@ export class Intake {
       await Promise.all(wanting.map(({ shard, from }) => this.#readShard(shard, from)));
       this.#options.wake();
     }
-    if (this.window.wanting().length > 0) this.#reads.wake();
+    // With other shards owned meanwhile the window is an old one: the new feed's list wakes this loop, not the loop itself.
+    if (this.#fresh && this.window.wanting().length > 0) this.#reads.wake();
   }
 
   /**
