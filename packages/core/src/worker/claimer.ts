@@ -3,7 +3,7 @@
  * at once; the committer puts what comes in one turn into one request.
  *
  * K1  Room is counted when a claim is made, not when it is answered: no more runs at once than a queue's concurrency.
- * K2  A claim is decided on settings as seen, and guarded by them (I9); it is decided again when they turn out old.
+ * K2  A claim is decided on settings as seen, and guarded by those same ones (I9); when they turn out old, it begins anew.
  * K3  An entry that was taken out of a window is given back, parked or marked as held, whatever becomes of its claim.
  * K4  While a claim is in doubt its task counts as owned, so that the audit does not take its lock for a stray.
  */
@@ -113,7 +113,6 @@ export class Claimer {
     const session = this.#options.session();
     if (session === undefined || !session.isTrusted()) return;
     this.#unpark();
-    if (this.#options.settings.all().settings.paused !== undefined) return;
     let open = this.#options.lanes.filter((lane) => this.#isOpen(lane));
     while (open.length > 0) {
       const lane = fewestTurns(open);
@@ -126,7 +125,13 @@ export class Claimer {
   }
 
   #isOpen(lane: Lane): boolean {
-    return this.room(lane) > 0 && this.#options.settings.queue(lane.queue).settings.paused === undefined;
+    return this.room(lane) > 0 && this.#mayClaim(lane);
+  }
+
+  /** Neither its queue nor everything is paused. Also asked for what was stolen, which passes no lane's turn (I9). */
+  #mayClaim(lane: Lane): boolean {
+    const { settings } = this.#options;
+    return settings.all().settings.paused === undefined && settings.queue(lane.queue).settings.paused === undefined;
   }
 
   #unpark(): void {
@@ -169,6 +174,7 @@ export class Claimer {
       source.park(entry, `claim ${entry.id}`);
       return 'parked';
     }
+    if (!this.#mayClaim(lane)) return 'lane-full';
     if (settings.name(name).settings.paused !== undefined) {
       source.park(entry, `name ${name}`);
       return 'parked';
@@ -179,7 +185,8 @@ export class Claimer {
     if (usedUp !== undefined) return this.#blocked(lane, entry, source, 'rate', usedUp);
     const reserved = limits.reserve(this.#limits(lane.queue, name, ready.limits ?? []));
     if (reserved.kind === 'full') return this.#blocked(lane, entry, source, 'limit', reserved.limit);
-    this.#begin(session, lane, entry, source, { slots: reserved.slots, units: rates.take(paced) });
+    const seen = settings.seen(lane.queue, name);
+    this.#begin(session, lane, entry, source, { slots: reserved.slots, units: rates.take(paced), settings: seen });
     return 'begun';
   }
 

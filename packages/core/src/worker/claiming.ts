@@ -3,7 +3,15 @@
  * an error.
  */
 import { isPoison } from '../model/transition.js';
-import { claim, type Candidate, type ClaimResult, type Held, type RateUnit, type Seen } from '../store/claim.js';
+import {
+  claim,
+  type Candidate,
+  type ClaimResult,
+  type Held,
+  type RateUnit,
+  type Seen,
+  type SettingsSeen,
+} from '../store/claim.js';
 import { limitsOf } from '../store/edge.js';
 import { readWorkflow } from '../store/graph.js';
 import { readTasks } from '../store/ready.js';
@@ -25,6 +33,11 @@ export interface Grounds {
 export interface Reserved {
   readonly slots: readonly Slot[];
   readonly units: readonly RateUnit[];
+  /**
+   * The settings by which it was allowed and its limits were chosen. They guard every try: later ones may be a pause, and
+   * nobody has looked (I9).
+   */
+  readonly settings: SettingsSeen;
 }
 
 /** `held`: somebody has it, or it is not to be begun as it is. `again`: it may be tried anew. */
@@ -37,14 +50,13 @@ export async function decideClaim(
   session: Session,
   queue: string,
   entry: Entry,
-  { slots, units }: Reserved,
+  { slots, units, settings }: Reserved,
 ): Promise<Decided> {
-  const { store, settings } = grounds;
+  const { store } = grounds;
   let current = recordOf(entry) ?? (await readTasks(store, [entry.id]))[0];
   for (let tries = 0; tries < TRIES; tries++) {
     if (current === undefined || !mayRun(current, queue, entry, slots, store.now())) return 'held';
-    const seen = settings.seen(queue, current.task.name);
-    const candidate: Candidate = { task: current.task, revision: current.revision, settings: seen, slots, units };
+    const candidate: Candidate = { task: current.task, revision: current.revision, settings, slots, units };
     const result = await claim(store, session.holder, candidate);
     if (result.kind === 'claimed') return { held: result.held };
     const next = await afterRefusal(grounds, session, result, candidate);
