@@ -26,6 +26,11 @@ export interface StartOptions {
   readonly extraArgs?: readonly string[];
   /** One pair a member. Default: those the data directory had before, else free ones. */
   readonly ports?: readonly MemberPorts[];
+  /**
+   * Where the members reach each other, a port each: the way through a proxy, for tests that cut it. Called once, when the ports are chosen.
+   * Default: each member's own peer port.
+   */
+  readonly peerDoors?: (ports: readonly MemberPorts[]) => Promise<readonly number[]>;
   /** Loses acknowledged writes at a power cut. For tests that measure no durability. */
   readonly unsafeNoFsync?: boolean;
   /** Until every member is healthy. Default 60 s. */
@@ -126,7 +131,8 @@ async function startWithFreePorts(plan: Plan): Promise<RunningEtcd> {
 }
 
 async function startOn(plan: Plan, ports: readonly MemberPorts[]): Promise<RunningEtcd> {
-  const members = makeMembers(plan, ports);
+  const doors = (await plan.options.peerDoors?.(ports)) ?? ports.map(({ peer }) => peer);
+  const members = makeMembers(plan, ports, doors);
   const stopAll = async (): Promise<void> => {
     // Nobody will read temporary data again, so there is nothing to end in good order.
     await Promise.all(members.map((member) => member.stop(plan.temporary ? 'SIGKILL' : 'SIGTERM')));
@@ -151,24 +157,24 @@ async function startOn(plan: Plan, ports: readonly MemberPorts[]): Promise<Runni
   };
 }
 
-function makeMembers(plan: Plan, ports: readonly MemberPorts[]): Member[] {
+function makeMembers(plan: Plan, ports: readonly MemberPorts[], doors: readonly number[]): Member[] {
   const { options, etcd, dataDir } = plan;
-  const named = ports.map((pair, index) => ({ name: `m${index + 1}`, ports: pair }));
-  const cluster = named.map(({ name, ports: { peer } }) => `${name}=${url(peer)}`).join(',');
+  const named = ports.map((pair, index) => ({ name: `m${index + 1}`, ports: pair, door: doors[index] ?? pair.peer }));
+  const cluster = named.map(({ name, door }) => `${name}=${url(door)}`).join(',');
   const members: Member[] = [];
   const onPid = inTurn(() =>
     writeNote(
       dataDir,
       etcd.version,
-      named.map((member, index) => ({ ...member, pid: members[index]?.pid ?? 0 })),
+      named.map(({ name, ports: pair }, index) => ({ name, ports: pair, pid: members[index]?.pid ?? 0 })),
     ),
   );
-  for (const { name, ports: pair } of named) {
+  for (const { name, ports: pair, door } of named) {
     members.push(
       new Member({
         name,
         binary: etcd.binary,
-        args: memberArguments(plan, name, pair, cluster),
+        args: memberArguments(plan, name, pair, door, cluster),
         ports: pair,
         directory: memberDirectory(dataDir, name),
         logFile: path.join(dataDir, `${name}.log`),
@@ -197,7 +203,13 @@ function inTurn(write: () => Promise<void>): () => Promise<void> {
 
 const DEFAULT_QUOTA_BYTES = 8 * 1024 ** 3;
 
-function memberArguments({ options, dataDir }: Plan, name: string, ports: MemberPorts, cluster: string): string[] {
+function memberArguments(
+  { options, dataDir }: Plan,
+  name: string,
+  ports: MemberPorts,
+  door: number,
+  cluster: string,
+): string[] {
   const flags: Record<string, string> = {
     '--name': name,
     // note.ts recognises a left-behind process by this one.
@@ -205,7 +217,7 @@ function memberArguments({ options, dataDir }: Plan, name: string, ports: Member
     '--listen-client-urls': url(ports.client),
     '--advertise-client-urls': url(ports.client),
     '--listen-peer-urls': url(ports.peer),
-    '--initial-advertise-peer-urls': url(ports.peer),
+    '--initial-advertise-peer-urls': url(door),
     '--initial-cluster': cluster,
     '--initial-cluster-state': 'new',
     '--quota-backend-bytes': String(options.quotaBackendBytes ?? DEFAULT_QUOTA_BYTES),
