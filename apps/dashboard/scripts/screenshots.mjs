@@ -38,6 +38,12 @@ const PAGES = {
     await boxes.nth(1).click();
     await boxes.nth(3).click({ modifiers: ['Shift'] });
   },
+  'tasks-expanded': async (page) => {
+    await page.goto(`${base}/tasks`);
+    await page.locator('[role=row][data-task] button[aria-expanded]').nth(1).click();
+  },
+  'tasks-columns': '/tasks?cols=state,task,queue,attempt,priority,created,tags,workflow,id,revision',
+  'tasks-kanban': '/tasks?layout=kanban',
   'task-failed': open('/tasks?state=FAILURE', '[data-task] a'),
   'task-running': open('/tasks?state=STARTED', '[data-task] a'),
   'task-waiting': open('/tasks?state=PENDING', '[data-task] a'),

@@ -178,6 +178,19 @@ export const TaskListQuery = z.object({
 });
 export type TaskListQuery = z.infer<typeof TaskListQuery>;
 
+/** How many tasks that match were created when. `from` and `to` of the query are not applied: it is what they are chosen from. */
+export const TaskHistogram = z.object({
+  revision: Decimal,
+  total: z.number(),
+  /** Matching tasks that are older than the first bucket. */
+  earlier: z.number(),
+  fromMs: Millis,
+  stepMs: z.number(),
+  /** Of each state that occurs, one number per bucket; all of one length. */
+  states: z.partialRecord(TaskStateName, z.array(z.number())),
+});
+export type TaskHistogram = z.infer<typeof TaskHistogram>;
+
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cursor: z.string().max(2_000).optional(),

@@ -9,6 +9,7 @@ export {
   ScheduleDone,
   SubmitCheck,
   TaskDetail,
+  TaskHistogram,
   WorkflowDetail,
 } from '@leasehold/wire';
 export { parseLossless, stringifyLossless } from './lossless';

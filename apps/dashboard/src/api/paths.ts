@@ -7,6 +7,7 @@ const at = (...parts: readonly string[]): string =>
 
 export const paths = {
   tasks: () => at('tasks'),
+  histogram: (search: string) => `${at('tasks-histogram')}?${search}`,
   task: (id: string) => at('tasks', id),
   checkTask: () => at('tasks', 'check'),
   retryTask: (id: string) => at('tasks', id, 'retry'),

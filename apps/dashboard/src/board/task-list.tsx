@@ -1,26 +1,39 @@
 'use client';
-import type { LeaseView, TaskFilter, TaskOrder, TaskRow, TaskSort } from '@leasehold/wire';
+import type { LeaseView, TaskColumn, TaskFilter, TaskOrder, TaskRow } from '@leasehold/wire';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { clsx } from 'clsx';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type CSSProperties,
+  type ReactNode,
+  type RefObject,
+} from 'react';
 import { useKeys } from '../frame/shortcuts';
 import { useT } from '../i18n';
 import { useRows, type Live } from '../live/hooks';
 import { grouped } from '../look/number';
 import { Loading } from '../ui/states';
-import { ROW_GRID, ROW_HEIGHT, TaskRowView } from './task-row';
+import { COLUMN_LOOK, trackOf } from './columns';
+import { cellClass, DETAIL_HEIGHT_PX, ROW_GRID, ROW_HEIGHT_PX, TaskRowView } from './task-row';
+import type { Expansion } from './use-expansion';
+import { useListTable, type ListTable } from './use-list-table';
 import type { Selection } from './use-selection';
-
-const WINDOW = 120;
-const MARGIN = 30;
+import { useWindow } from './use-window';
 
 interface Props {
   readonly live: Live<'tasks'>;
   readonly order: TaskOrder;
   readonly filter: TaskFilter;
+  readonly columns: readonly TaskColumn[];
   readonly selection: Selection;
+  readonly expansion: Expansion;
   readonly onOrder: (order: TaskOrder) => void;
   readonly empty: ReactNode;
 }
@@ -37,28 +50,25 @@ function useFreeze(live: Live<'tasks'>, holds: readonly boolean[]): void {
   useEffect(() => freeze(frozen), [freeze, frozen]);
 }
 
-/** Asks for the part of the list that is in view, with a margin, when the rows held do not cover it. */
-function useWindow(live: Live<'tasks'>, first: number, last: number): void {
-  const { view, moveWindow } = live;
+const NO_ROWS: TaskRow[] = [];
+
+/** Heights are known before rows are drawn: a row's own, and that of its open part. */
+function useVirtualRows(view: Live<'tasks'>['view'], expansion: Expansion, scroller: RefObject<HTMLDivElement | null>) {
   const offset = view?.offset ?? 0;
-  const held = view?.rows.length ?? 0;
-  const total = view?.total ?? 0;
-  const asked = useRef(0);
-  useEffect(() => {
-    if (view === undefined || total === 0) return;
-    const covered = first >= offset && Math.min(last, total - 1) < offset + held;
-    if (covered && asked.current === offset) return;
-    const wanted = Math.max(0, first - MARGIN);
-    if (covered || wanted === asked.current) return;
-    const timer = setTimeout(() => {
-      asked.current = wanted;
-      moveWindow({ offset: wanted, limit: WINDOW });
-    }, 40);
-    return () => clearTimeout(timer);
-  }, [view, moveWindow, offset, held, total, first, last]);
+  const rows = view?.rows ?? NO_ROWS;
+  const open = rows.flatMap((row, index) => (expansion.ids.has(row.id) ? [offset + index] : []));
+  const virtual = useVirtualizer({
+    count: view?.total ?? 0,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (open.includes(index) ? ROW_HEIGHT_PX + DETAIL_HEIGHT_PX : ROW_HEIGHT_PX),
+    overscan: 6,
+  });
+  const places = open.join();
+  useLayoutEffect(() => virtual.measure(), [virtual, places]);
+  return virtual;
 }
 
-export function TaskList({ live, order, selection, onOrder, empty, filter }: Props) {
+export function TaskList({ live, order, selection, expansion, onOrder, empty, filter, columns }: Props) {
   const t = useT();
   const { view } = live;
   const leases = useLeases();
@@ -66,12 +76,9 @@ export function TaskList({ live, order, selection, onOrder, empty, filter }: Pro
   const [hover, setHover] = useState(false);
   const [scrolled, setScrolled] = useState(false);
   const [current, setCurrent] = useState<string | null>(null);
-  const rows = useVirtualizer({
-    count: view?.total ?? 0,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 6,
-  });
+  const shown = useMemo(() => [...(view?.rows ?? NO_ROWS)], [view?.rows]);
+  const table = useListTable({ rows: shown, columns, order, onOrder, expanded: expansion.ids });
+  const rows = useVirtualRows(view, expansion, scroller);
   const items = rows.getVirtualItems();
   useFreeze(live, [hover, selection.ids.size > 0, scrolled, current !== null]);
   useWindow(live, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
@@ -85,21 +92,25 @@ export function TaskList({ live, order, selection, onOrder, empty, filter }: Pro
     scroller.current?.scrollTo({ top: 0 });
     setCurrent(null);
   }, [live]);
-  const shown = useMemo(() => view?.rows ?? [], [view]);
   useListKeys({
     rows: shown,
     offset: view?.offset ?? 0,
     current,
     setCurrent,
     selection,
+    expansion,
     release,
     reveal: (index) => rows.scrollToIndex(index),
   });
 
   const departed = useMemo(() => new Set(view?.departed), [view?.departed]);
+  const { tracks, minPx } = trackOf(table.columns);
   if (view === undefined) return <Loading rows={10} />;
   return (
-    <div className={clsx('@container relative flex min-h-0 flex-1 flex-col', live.old && 'opacity-60')}>
+    <div
+      style={{ '--tracks': tracks, '--list-min': `${minPx}px` } as CSSProperties}
+      className={clsx('@container relative flex min-h-0 flex-1 flex-col', live.old && 'opacity-60')}
+    >
       <ShowNew count={view.frozen ? view.newCount : 0} onShow={release} />
       <div
         ref={scroller}
@@ -114,7 +125,7 @@ export function TaskList({ live, order, selection, onOrder, empty, filter }: Pro
         onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 8)}
         className="min-h-0 flex-1 overflow-auto outline-none"
       >
-        <HeadRow order={order} onOrder={onOrder} rows={shown} selection={selection} />
+        <HeadRow table={table} rows={shown} selection={selection} />
         {view.total === 0 ? (
           <div role="row">
             <div role="gridcell">{empty}</div>
@@ -128,13 +139,16 @@ export function TaskList({ live, order, selection, onOrder, empty, filter }: Pro
                 <TaskRowView
                   key={row.id}
                   row={row}
+                  columns={table.columns}
                   index={item.index}
                   top={item.start}
                   lease={row.node === undefined ? undefined : leases.get(row.node)}
                   selected={selection.ids.has(row.id)}
+                  expanded={table.isExpanded(row.id)}
                   current={row.id === current}
                   departed={departed.has(row.id)}
                   onSelect={selection.toggle}
+                  onExpand={expansion.toggle}
                   onCurrent={setCurrent}
                 />
               );
@@ -176,26 +190,22 @@ function ShowNew({ count, onShow }: { count: number; onShow: () => void }) {
 }
 
 interface HeadProps {
-  readonly order: TaskOrder;
-  readonly onOrder: (order: TaskOrder) => void;
+  readonly table: ListTable;
   readonly rows: readonly TaskRow[];
   readonly selection: Selection;
 }
 
-function HeadRow({ order, onOrder, rows, selection }: HeadProps) {
+function HeadRow({ table, rows, selection }: HeadProps) {
   const t = useT();
   const all = rows.length > 0 && rows.every((row) => selection.ids.has(row.id));
-  const head = (by: TaskSort | null, label: string, className = ''): ReactNode => (
-    <SortHead by={by} label={label} order={order} onOrder={onOrder} className={className} />
-  );
   return (
-    <div role="rowgroup" className="bg-bg sticky top-0 z-10">
+    <div role="rowgroup" className="bg-bg sticky top-0 z-10 @2xl:min-w-(--list-min)">
       <div
         role="row"
         aria-rowindex={1}
         className={clsx(ROW_GRID, 'border-line text-2xs text-ink3 h-8 items-center border-b font-semibold')}
       >
-        <div role="columnheader" className="flex justify-center">
+        <div role="columnheader" className="flex justify-end pr-0.5">
           <input
             type="checkbox"
             checked={all}
@@ -207,47 +217,37 @@ function HeadRow({ order, onOrder, rows, selection }: HeadProps) {
             className="size-3.5"
           />
         </div>
-        {head(null, t('column.state'), 'hidden @2xl:block')}
-        {head('name', t('column.task'))}
-        {head('queue', t('column.queue'), 'hidden @2xl:block')}
-        {head(null, t('column.heldBy'), 'hidden @2xl:block')}
-        {head('updated', t('column.time'), 'text-right')}
+        {table.columns.map((column) => (
+          <ColumnHead key={column} column={column} table={table} />
+        ))}
       </div>
     </div>
   );
 }
 
-function SortHead({
-  by,
-  label,
-  order,
-  onOrder,
-  className,
-}: {
-  by: TaskSort | null;
-  label: string;
-  order: TaskOrder;
-  onOrder: (order: TaskOrder) => void;
-  className: string;
-}) {
-  const active = by === order.by;
-  const Arrow = order.desc ? ArrowDown : ArrowUp;
+const ARIA_SORT = { asc: 'ascending', desc: 'descending' } as const;
+
+function ColumnHead({ column, table }: { column: TaskColumn; table: ListTable }) {
+  const t = useT();
+  const { head, sort } = COLUMN_LOOK[column];
+  const sorted = table.sortOf(column);
+  const Arrow = sorted === 'desc' ? ArrowDown : ArrowUp;
   return (
     <div
       role="columnheader"
-      aria-sort={by === null ? undefined : active ? (order.desc ? 'descending' : 'ascending') : 'none'}
-      className={className}
+      aria-sort={sort === undefined ? undefined : sorted === false ? 'none' : ARIA_SORT[sorted]}
+      className={clsx('min-w-0 truncate', cellClass(column))}
     >
-      {by === null ? (
-        label
+      {sort === undefined ? (
+        t(head)
       ) : (
         <button
           type="button"
-          className={clsx('hover:text-ink inline-flex items-center gap-1', active && 'text-ink')}
-          onClick={() => onOrder({ by, desc: active ? !order.desc : by === 'updated' })}
+          className={clsx('hover:text-ink inline-flex items-center gap-1', sorted !== false && 'text-ink')}
+          onClick={() => table.toggleSort(column)}
         >
-          {label}
-          {active && <Arrow className="size-3" aria-hidden />}
+          {t(head)}
+          {sorted !== false && <Arrow className="size-3" aria-hidden />}
         </button>
       )}
     </div>
@@ -260,11 +260,12 @@ interface ListKeys {
   readonly current: string | null;
   readonly setCurrent: (id: string | null) => void;
   readonly selection: Selection;
+  readonly expansion: Expansion;
   readonly release: () => void;
   readonly reveal: (index: number) => void;
 }
 
-function useListKeys({ rows, offset, current, setCurrent, selection, release, reveal }: ListKeys): void {
+function useListKeys({ rows, offset, current, setCurrent, selection, expansion, release, reveal }: ListKeys): void {
   const router = useRouter();
   const step = (by: number): void => {
     const at = rows.findIndex((row) => row.id === current);
@@ -287,6 +288,7 @@ function useListKeys({ rows, offset, current, setCurrent, selection, release, re
       !(event.target instanceof HTMLAnchorElement)
     )
       router.push(`/tasks/${encodeURIComponent(row.id)}`);
+    else if (key === 'o' && row !== undefined) expansion.toggle(row.id);
     else if (key === '.') release();
     else if (key === 'Escape') {
       selection.clear();

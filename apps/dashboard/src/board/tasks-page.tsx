@@ -5,15 +5,23 @@ import { useLink, useSummary, useTasks } from '../live/hooks';
 import { grouped } from '../look/number';
 import { useTime } from '../time';
 import { LinkButton } from '../ui/button';
-import { Empty } from '../ui/states';
-import { lazy, Suspense } from 'react';
+import { Empty, Loading } from '../ui/states';
+import dynamic from 'next/dynamic';
+import { lazy, Suspense, useMemo } from 'react';
+import { columnsOf } from './columns';
 import { Facets } from './facets';
-import { TaskList } from './task-list';
 import { Tools } from './tools';
+import { useExpansion } from './use-expansion';
 import { useSelection } from './use-selection';
 import { useTasksUrl } from './use-url';
 
-const RateStrip = lazy(async () => ({ default: (await import('./rate-strip')).RateStrip }));
+/** On its way while the page wakes up and the socket is opened: rows come after both. */
+const TaskList = dynamic(async () => (await import('./task-list')).TaskList, { loading: () => <Loading rows={10} /> });
+const Histogram = dynamic(async () => (await import('./histogram')).Histogram, {
+  ssr: false,
+  loading: () => <div className="h-26" />,
+});
+const Kanban = dynamic(async () => (await import('./kanban')).Kanban, { loading: () => <Loading rows={10} /> });
 const SelectionBar = lazy(async () => ({ default: (await import('./selection-bar')).SelectionBar }));
 
 export function TasksPage() {
@@ -21,6 +29,8 @@ export function TasksPage() {
   const { state, ignored, go } = useTasksUrl();
   const live = useTasks({ filter: state.filter, order: state.order });
   const selection = useSelection(live.view?.rows);
+  const expansion = useExpansion();
+  const columns = useMemo(() => columnsOf(state), [state]);
   const { hello } = useLink();
   const filtered = Object.keys(state.filter).length > 0;
   return (
@@ -48,18 +58,22 @@ export function TasksPage() {
           </p>
         )}
         <div className="px-3.5 max-sm:hidden">
-          <Suspense fallback={<div className="h-16" />}>
-            <RateStrip />
-          </Suspense>
+          <Histogram state={state} go={go} />
         </div>
-        <TaskList
-          live={live}
-          order={state.order}
-          filter={state.filter}
-          selection={selection}
-          onOrder={(order) => go({ ...state, order })}
-          empty={filtered ? <NothingMatches /> : <NoTasks />}
-        />
+        {state.layout === 'kanban' ? (
+          <Kanban state={state} selection={selection} />
+        ) : (
+          <TaskList
+            live={live}
+            order={state.order}
+            filter={state.filter}
+            columns={columns}
+            selection={selection}
+            expansion={expansion}
+            onOrder={(order) => go({ ...state, order })}
+            empty={filtered ? <NothingMatches /> : <NoTasks />}
+          />
+        )}
         <Foot live={live} />
       </div>
     </div>

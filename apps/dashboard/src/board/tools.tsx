@@ -12,6 +12,7 @@ import { Dialog } from '../ui/dialog';
 import { inputClass } from '../ui/field';
 import { Menu, MenuItem, MenuLine } from '../ui/menu';
 import { Facets } from './facets';
+import { LayoutTools } from './layout-tools';
 import { hrefOf, withFilter, without } from './use-url';
 import { useViews } from './views';
 
@@ -36,6 +37,7 @@ export function Tools({ state, go }: Props) {
       <Chips state={state} />
       <span className="grow" />
       <SortBox order={state.order} onOrder={(order) => go({ ...state, order })} />
+      <LayoutTools state={state} go={go} />
       <ViewsMenu state={state} />
     </div>
   );

@@ -8,6 +8,8 @@ export interface Selection {
   readonly rows: readonly TaskRow[];
   toggle(row: TaskRow, range: boolean): void;
   set(rows: readonly TaskRow[]): void;
+  /** What is selected among these is kept as they say it is now: an action is guarded by the revision that was seen. */
+  see(rows: readonly TaskRow[]): void;
   clear(): void;
 }
 
@@ -36,8 +38,9 @@ export function useSelection(shown: readonly TaskRow[] | undefined): Selection {
     anchor.current = row.id;
   }, []);
   const set = useCallback((rows: readonly TaskRow[]) => setPicked(new Map(rows.map((row) => [row.id, row]))), []);
+  const see = useCallback((rows: readonly TaskRow[]) => setPicked((old) => refreshed(old, rows)), []);
   const clear = useCallback(() => setPicked(new Map()), []);
-  return { ids: new Set(picked.keys()), rows: [...picked.values()], toggle, set, clear };
+  return { ids: new Set(picked.keys()), rows: [...picked.values()], toggle, set, see, clear };
 }
 
 function refreshed(old: ReadonlyMap<string, TaskRow>, shown: readonly TaskRow[]): ReadonlyMap<string, TaskRow> {

@@ -22,6 +22,7 @@ const SHEET: readonly (readonly [PlainKey, readonly (readonly [readonly string[]
       [['k'], 'keys.up'],
       [['Enter'], 'keys.open'],
       [['x'], 'keys.select'],
+      [['o'], 'keys.expand'],
       [['/'], 'keys.search'],
       [['.'], 'keys.showNew'],
       [['Esc'], 'keys.clear'],

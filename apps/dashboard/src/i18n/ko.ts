@@ -1,8 +1,16 @@
 import { boardKo } from './board.ko';
 import type { MessageKey } from './en';
 import { frameKo } from './frame.ko';
+import { listKo } from './list.ko';
 import { operateKo } from './operate.ko';
 import { pagesKo } from './pages.ko';
 import { taskKo } from './task.ko';
 
-export const ko: Readonly<Record<MessageKey, string>> = { ...frameKo, ...boardKo, ...taskKo, ...pagesKo, ...operateKo };
+export const ko: Readonly<Record<MessageKey, string>> = {
+  ...frameKo,
+  ...boardKo,
+  ...listKo,
+  ...taskKo,
+  ...pagesKo,
+  ...operateKo,
+};

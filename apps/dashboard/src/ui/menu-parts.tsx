@@ -75,6 +75,31 @@ export function MenuChoices({ value, onChange, choices }: MenuChoicesProps<strin
   );
 }
 
+export interface MenuCheckProps {
+  readonly checked: boolean;
+  readonly onChange: () => void;
+  readonly disabled?: boolean;
+  readonly children: ReactNode;
+}
+
+/** Stays open: whoever chooses columns chooses several. */
+export function MenuCheck({ checked, onChange, disabled = false, children }: MenuCheckProps) {
+  return (
+    <DropdownMenu.CheckboxItem
+      checked={checked}
+      disabled={disabled}
+      onCheckedChange={onChange}
+      onSelect={(event) => event.preventDefault()}
+      className={ITEM}
+    >
+      <span className="grow">{children}</span>
+      <DropdownMenu.ItemIndicator>
+        <Check className="text-accent size-3.5" aria-hidden />
+      </DropdownMenu.ItemIndicator>
+    </DropdownMenu.CheckboxItem>
+  );
+}
+
 export function MenuLine() {
   return <DropdownMenu.Separator className="bg-line my-1 h-px" />;
 }

@@ -7,6 +7,7 @@ const Panel = lazy(async () => ({ default: (await import('./menu-parts')).MenuPa
 const Choices = lazy(async () => ({ default: (await import('./menu-parts')).MenuChoices }));
 
 /** The parts stand inside a `Menu` only: by the time they are shown, they are there. */
+export const MenuCheck = lazy(async () => ({ default: (await import('./menu-parts')).MenuCheck }));
 export const MenuItem = lazy(async () => ({ default: (await import('./menu-parts')).MenuItem }));
 export const MenuLabel = lazy(async () => ({ default: (await import('./menu-parts')).MenuLabel }));
 export const MenuLine = lazy(async () => ({ default: (await import('./menu-parts')).MenuLine }));

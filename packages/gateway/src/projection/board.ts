@@ -12,6 +12,7 @@ import type { ClusterCard, GapNotice, SummarySection } from '@leasehold/wire';
 import type { Clock, Logger } from '@leasehold/core';
 import { Facts } from './facts.js';
 import { LoadedGraphs } from './graphs.js';
+import { Histograms } from './histogram.js';
 import { Leases } from './leases.js';
 import type { RowContext } from './rows.js';
 import { DEFAULT_CAPS, type Caps } from './kept.js';
@@ -55,6 +56,7 @@ export class Board {
   readonly leases: Leases;
   readonly facts: Facts;
   readonly graphs: LoadedGraphs;
+  readonly histograms: Histograms;
   readonly #options: BoardOptions;
   readonly #context: RowContext;
   readonly #feed: Feed;
@@ -86,6 +88,7 @@ export class Board {
     this.facts = new Facts(this.state, this.graphs, now);
     const context: RowContext = { state: this.state, facts: this.facts, leases: this.leases };
     this.views = new Views(context);
+    this.histograms = new Histograms(this, now);
     this.#context = context;
     this.#feed = new Feed(
       {

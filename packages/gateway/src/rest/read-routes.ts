@@ -8,6 +8,7 @@ import {
   PageQuery,
   QueueRow,
   TaskDetail,
+  TaskHistogram,
   TaskListQuery,
   TaskPage,
   WorkflowDetail,
@@ -34,6 +35,16 @@ const listTasks = route({
   response: TaskPage,
   run: async ({ query }, { board }) =>
     taskPage(board, filterOfQuery(query), orderOfQuery(query.sort), query.limit, query.cursor),
+});
+
+const getHistogram = route({
+  method: 'GET',
+  url: '/tasks-histogram',
+  permission: 'board.read',
+  summary: 'Tasks by the time they were created and by state, for the filter without its times',
+  query: TaskListQuery,
+  response: TaskHistogram,
+  run: ({ query }, { board }) => board.histograms.read(filterOfQuery(query)),
 });
 
 const getTask = route({
@@ -159,6 +170,7 @@ const getCluster = route({
 
 export const READ_ROUTES: readonly Route[] = [
   listTasks,
+  getHistogram,
   getTask,
   listWorkflows,
   getWorkflow,
