@@ -2,6 +2,7 @@
 /** `leasehold`: a scheduler's operations from a shell. It runs no tasks itself. */
 import { Command } from 'commander';
 import { addDoctor } from './commands/doctor.js';
+import { addLimits } from './commands/limits.js';
 import { addNodes } from './commands/nodes.js';
 import { addQueues } from './commands/queues.js';
 import { addSubmit } from './commands/submit.js';
@@ -25,7 +26,7 @@ const program = new Command('leasehold')
   .showHelpAfterError('(leasehold --help lists the commands)')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 
-for (const add of [addUp, addSubmit, addTasks, addQueues, addNodes, addWatch, addWhy, addDoctor, addVerify])
+for (const add of [addUp, addSubmit, addTasks, addQueues, addLimits, addNodes, addWatch, addWhy, addDoctor, addVerify])
   add(program);
 
 // A reader that has seen enough (`leasehold ls | head`) closes the pipe; that is no error.

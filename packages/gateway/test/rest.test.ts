@@ -275,6 +275,33 @@ describe('other acts', () => {
     expect((await purge({ expectedCount: 0, reason: 'again' })).body).toMatchObject({ purged: 0 });
   });
 
+  test('drain pauses, says how many still run, and waits as long as it is told', async () => {
+    const holder = await world.joinNode('drains', { queue: 'drained' });
+    const { id } = await world.submit('mail', [], { queue: 'drained' });
+    const held = await world.start(holder, id);
+    const drain = (body: object) => world.call('POST', '/queues/drained/drain', body);
+    expect((await drain({})).status).toBe(400);
+    expect((await drain({ reason: 'deploy', waitMs: 60_000 })).status).toBe(400);
+    const begun = await drain({ reason: 'deploy' });
+    expect(begun.body).toMatchObject({ id: 'drained', running: 1 });
+    await world.caughtUp();
+    const row = QueueRow.parse((await world.call('GET', '/queues/drained')).body);
+    expect(row).toMatchObject({ running: 1, paused: { reason: 'deploy' } });
+    const waiting = drain({ reason: 'deploy', waitMs: 20_000 });
+    await world.succeed(holder, held);
+    expect((await waiting).body).toMatchObject({ running: 0 });
+  });
+
+  test('a queue is made ordered, which its row says, and back', async () => {
+    const set = (ordered: boolean) => world.call('POST', '/queues/lined-up/limits', { ordered });
+    expect((await set(true)).status).toBe(200);
+    await world.caughtUp();
+    expect(QueueRow.parse((await world.call('GET', '/queues/lined-up')).body).ordered).toBe(true);
+    expect((await set(false)).status).toBe(200);
+    await world.caughtUp();
+    expect(QueueRow.parse((await world.call('GET', '/queues/lined-up')).body).ordered).toBeUndefined();
+  });
+
   test('limits of a queue are set, checked in the core’s own words, and taken away by null', async () => {
     const set = (body: object) => world.call('POST', '/queues/paced/limits', body);
     expect((await set({ concurrency: 2, rate: { count: 5, intervalMs: 1_000 } })).status).toBe(200);

@@ -165,6 +165,8 @@ export const QueueRow = z.object({
   /** Concurrency of its own, if set. */
   limit: z.number().exactOptional(),
   rate: z.object({ count: z.number(), intervalMs: z.number() }).exactOptional(),
+  /** Claimed in the order of commits within a priority. */
+  ordered: z.literal(true).exactOptional(),
   /** What its live workers can run at once. */
   capacity: z.number(),
   workers: z.number(),

@@ -27,9 +27,9 @@ export function hash32(text: string): number {
   return hash;
 }
 
-/** Shards of a queue that is not `ordered`. An ordered queue has the one shard 0. */
+/** Shards of a queue. */
 export const SHARDS = 8;
 
-export function shardOf(id: string, ordered: boolean): number {
-  return ordered ? 0 : hash32(id) % SHARDS;
+export function shardOf(id: string): number {
+  return hash32(id) % SHARDS;
 }

@@ -78,7 +78,7 @@ export interface Settings {
   readonly paused?: Pause;
   readonly concurrency?: number;
   readonly rate?: RateLimit;
-  /** Queues only: strict order by commit within a priority, one shard. Fixed when the queue is created. */
+  /** Queues only: first come, first served within a priority, by the order of commits (decision 7). */
   readonly ordered?: boolean;
 }
 

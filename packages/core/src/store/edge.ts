@@ -14,6 +14,8 @@ export interface ReadyEntry {
   readonly labels?: Readonly<Record<string, string>>;
   readonly limits?: readonly LimitClaim[];
   readonly workflow?: { readonly id: string; readonly version: number };
+  /** When it is not 0 and the record does not travel with the entry. */
+  readonly priority?: number;
   readonly record?: TaskRecord;
 }
 
@@ -53,13 +55,15 @@ export function limitsOf(task: TaskRecord): readonly LimitClaim[] {
 
 function encodeReady(task: TaskRecord, encoded: string, bytes: number): string {
   const limits = limitsOf(task);
+  const carried = bytes <= CARRIED_BYTES;
   const head = JSON.stringify({
     name: task.name,
+    ...(carried || task.priority === 0 ? {} : { priority: task.priority }),
     ...(task.labels === undefined ? {} : { labels: task.labels }),
     ...(limits.length === 0 ? {} : { limits }),
     ...(task.workflow === undefined ? {} : { workflow: { id: task.workflow.id, version: task.workflow.version } }),
   });
-  return bytes > CARRIED_BYTES ? head : `${head.slice(0, -1)},"task":${encoded}}`;
+  return carried ? `${head.slice(0, -1)},"task":${encoded}}` : head;
 }
 
 /**

@@ -28,6 +28,8 @@ import { answered } from './submit.js';
 export interface LimitChange {
   readonly concurrency?: number | null;
   readonly rate?: RateLimit | null;
+  /** Queues only: claims in the order of commits within a priority (decision 7). */
+  readonly ordered?: boolean | null;
 }
 
 /** Sets how many at once, and how many in an interval. @throws LeaseholdError `invalid`, `conflict`. */
@@ -35,21 +37,25 @@ export function setLimits(
   store: Store,
   call: OperatorCall,
   target: SettingsTarget,
-  { concurrency, rate }: LimitChange,
+  { concurrency, rate, ordered }: LimitChange,
 ): Promise<Operated> {
+  if (ordered === true && typeof (target as { queue?: string }).queue !== 'string') {
+    throw new LeaseholdError('invalid', 'ordered: only a queue has an order; name the queue', { field: 'ordered' });
+  }
   if (typeof concurrency === 'number') checkInteger(concurrency, 'concurrency', 1, 99_999);
   if (rate !== undefined && rate !== null) {
     checkInteger(rate.count, 'rate.count', 1, 99_999);
     checkInteger(rate.intervalMs, 'rate.intervalMs', 100, 86_400_000, ' ms');
   }
   return changeSettings(store, call, target, 'limits', (settings: Settings) => {
-    const { concurrency: oldConcurrency, rate: oldRate, ...rest } = settings;
+    const { concurrency: oldConcurrency, rate: oldRate, ordered: wasOrdered, ...rest } = settings;
     const most = concurrency === undefined ? oldConcurrency : (concurrency ?? undefined);
     const pace = rate === undefined ? oldRate : (rate ?? undefined);
     return {
       ...rest,
       ...(most === undefined ? {} : { concurrency: most }),
       ...(pace === undefined ? {} : { rate: pace }),
+      ...((ordered === undefined ? wasOrdered : ordered) === true ? { ordered: true } : {}),
     };
   });
 }
@@ -169,6 +175,8 @@ export interface DrainOptions {
   /** How often it looks, ms. Default 500. */
   readonly everyMs?: number;
   readonly timeoutMs?: number;
+  /** What to do at the end of the time: throw (the default), or return with `drained` false. */
+  readonly onTimeout?: 'throw' | 'return';
   readonly signal?: AbortSignal;
   /** Told how many still run, at each look. */
   readonly onRunning?: (running: number) => void;
@@ -180,16 +188,17 @@ export async function drainQueue(
   call: OperatorCall,
   queue: string,
   options: DrainOptions,
-): Promise<Operated> {
+): Promise<Operated & { readonly drained: boolean }> {
   const operated = await pause(store, call, { queue });
   const { everyMs = 500, timeoutMs = Infinity } = options;
   const endMs = store.now() + timeoutMs;
   for (;;) {
     options.signal?.throwIfAborted();
     const running = await countRunning(store, queue);
-    if (running === 0) return operated;
+    if (running === 0) return { ...operated, drained: true };
     options.onRunning?.(running);
     if (store.now() >= endMs) {
+      if (options.onTimeout === 'return') return { ...operated, drained: false };
       const message = `${running} tasks of queue ${queue} still run after ${timeoutMs} ms; it stays paused`;
       throw new LeaseholdError('timeout', message, { queue, running, timeoutMs });
     }

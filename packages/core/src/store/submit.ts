@@ -93,7 +93,7 @@ export function taskOps(
   id: string,
   parent?: string,
 ): { task: TaskRecord; ops: Op[] } {
-  const where = { id, shard: shardOf(id, false), ...(parent === undefined ? {} : { parent }) };
+  const where = { id, shard: shardOf(id), ...(parent === undefined ? {} : { parent }) };
   const { task, payload } = submitted(signature, taken, where);
   const ops = edgeOps(store.keys, undefined, task);
   if (payload !== undefined) ops.push(put(store.keys.args(id), encodePayload(payload)));
@@ -314,7 +314,7 @@ export function memberOps(
     ...(compiled.inputs === undefined ? {} : { inputs: compiled.inputs satisfies InputSource }),
     ...(compiled.limits.length === 0 ? {} : { limits: compiled.limits }),
   };
-  const where = { id: compiled.id, shard: shardOf(compiled.id, false), place, waiting };
+  const where = { id: compiled.id, shard: shardOf(compiled.id), place, waiting };
   const { task, payload } = submitted(compiled.signature as ResolvedSignature, taken, where);
   const ops = edgeOps(store.keys, undefined, task);
   if (payload !== undefined) ops.push(put(store.keys.args(task.id), encodePayload(payload)));

@@ -6,6 +6,8 @@
  * K2  A claim is decided on settings as seen, and guarded by those same ones (I9); when they turn out old, it begins anew.
  * K3  An entry that was taken out of a window is given back, parked or marked as held, whatever becomes of its claim.
  * K4  While a claim is in doubt its task counts as owned, so that the audit does not take its lock for a stray.
+ * K5  In an ordered queue one claim is decided at a time, of the first entry that may be claimed, and its answer awaited:
+ *     that whatever stands before an entry was claimed once, is gone, or is blocked, nobody's later claim can make untrue.
  */
 import type { LimitClaim } from '../model/task.js';
 import type { Clock } from '../runtime/clock.js';
@@ -30,6 +32,8 @@ export interface Lane {
   readonly intake: Intake;
   /** Claims under way and tasks running. */
   active: number;
+  /** Claims, and reads of records for claims, under way. */
+  deciding: number;
   /** Turns taken, in units of its weight: the lane with the fewest goes next. */
   turns: number;
 }
@@ -60,7 +64,7 @@ export interface EntrySource {
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #claiming = new Set<string>();
-  readonly #bare: { readonly entry: Entry; readonly source: EntrySource }[] = [];
+  readonly #bare: { readonly lane: Lane; readonly entry: Entry; readonly source: EntrySource }[] = [];
   #active = 0;
   #scheduled = false;
   #claimed = 0;
@@ -153,6 +157,10 @@ export class Claimer {
 
   /** False when the lane has nothing more to claim for now. */
   #claimNext(session: Session, lane: Lane): boolean {
+    const { intake } = lane;
+    // Settings that were not carried out yet: the shards are shared out anew first.
+    if (intake.ordered !== (this.#options.settings.queue(lane.queue).settings.ordered === true)) return false;
+    if (intake.ordered && lane.deciding > 0) return false;
     const entry = lane.intake.take();
     if (entry === undefined) return false;
     const begun = this.tryClaim(session, lane, entry, lane.intake.window);
@@ -167,7 +175,7 @@ export class Claimer {
     const { ready } = entry;
     const name = ready?.name ?? '';
     if (ready === undefined) {
-      this.#readAgain(entry, source);
+      this.#readAgain(lane, entry, source);
       return 'parked';
     }
     if (this.#claiming.has(entry.id)) {
@@ -204,8 +212,9 @@ export class Claimer {
   }
 
   /** An entry that was parked or held is a bare id: what it asks for is read from its record, many at once. */
-  #readAgain(entry: Entry, source: EntrySource): void {
-    this.#bare.push({ entry, source });
+  #readAgain(lane: Lane, entry: Entry, source: EntrySource): void {
+    lane.deciding += 1;
+    this.#bare.push({ lane, entry, source });
     if (this.#bare.length === 1) queueMicrotask(() => void this.#readBare());
   }
 
@@ -228,11 +237,13 @@ export class Claimer {
       await this.#options.clock.sleep(RETRY_MS);
       for (const { entry, source } of bare) source.again(entry);
     }
+    for (const { lane } of bare) lane.deciding -= 1;
     this.wake();
   }
 
   #begin(session: Session, lane: Lane, entry: Entry, source: EntrySource, reserved: Reserved): void {
     lane.active += 1;
+    lane.deciding += 1;
     lane.turns += 1 / lane.weight;
     this.#active += 1;
     this.#claiming.add(entry.id);
@@ -276,7 +287,9 @@ export class Claimer {
     const run = held === undefined ? undefined : this.#options.run(session, held);
     // The executor owns it before the claim lets go of it.
     this.#claiming.delete(entry.id);
+    lane.deciding -= 1;
     lane.intake.window.unpark(`claim ${entry.id}`);
+    if (lane.intake.ordered) this.wake();
     if (this.#claiming.size === 0) this.#tellQuiet();
     if (run !== undefined) {
       this.#claimed += 1;

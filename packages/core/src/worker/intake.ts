@@ -1,6 +1,9 @@
 /**
  * What one queue offers this node: a watch over the owned shards, bounded reads of their heads, and the window that both
  * feed. When the owned shards change it begins anew with the new ones.
+ *
+ * T1  An ordered queue offers nothing before all its entries are known up to one revision; what is committed later stands
+ *     behind them (L1), and the watch tells of it in that order.
  */
 import { Loop } from '../runtime/loop.js';
 import type { Clock } from '../runtime/clock.js';
@@ -36,6 +39,9 @@ export class Intake {
   readonly #reads: Loop;
   readonly #density = new Map<number, Density>();
   #span: ShardSpan = { from: 0, to: 0 };
+  #ordered = false;
+  /** T1 */
+  #complete = false;
   #feed: Feed | undefined;
   #changing: Promise<void> = Promise.resolve();
   /** The feed has said from which revision on it tells of changes. */
@@ -63,10 +69,17 @@ export class Intake {
     return this.#span;
   }
 
+  /** The queue is served in the order of commits. */
+  get ordered(): boolean {
+    return this.#ordered;
+  }
+
   /** Watches these shards from now on. */
-  own(span: ShardSpan): void {
-    if (this.#closed || (this.#feed !== undefined && sameSpan(span, this.#span))) return;
+  own(span: ShardSpan, ordered = false): void {
+    if (this.#closed) return;
+    if (this.#feed !== undefined && sameSpan(span, this.#span) && ordered === this.#ordered) return;
     this.#span = span;
+    this.#ordered = ordered;
     this.#listed = false;
     this.#fresh = false;
     const old = this.#feed;
@@ -81,7 +94,7 @@ export class Intake {
   }
 
   take(): Entry | undefined {
-    return this.#fresh ? this.window.take() : undefined;
+    return this.#fresh && (this.#complete || !this.#ordered) ? this.window.take() : undefined;
   }
 
   /** Entries were taken: reads on if the window runs low. */
@@ -129,10 +142,11 @@ export class Intake {
     if (!this.#fresh) await this.#begin();
     for (let round = 0; round < MAX_ROUNDS && this.#fresh && !signal.aborted; round++) {
       const wanting = this.window.wanting();
-      if (wanting.length === 0) return;
+      if (wanting.length === 0) break;
       await Promise.all(wanting.map(({ shard, from }) => this.#readShard(shard, from)));
       this.#options.wake();
     }
+    if (this.#ordered && this.#fresh && !this.#complete && this.window.exhausted) await this.#completed(signal);
     // With other shards owned meanwhile the window is an old one: the new feed's list wakes this loop, not the loop itself.
     if (this.#fresh && this.window.wanting().length > 0) this.#reads.wake();
   }
@@ -147,8 +161,23 @@ export class Intake {
     const locks = await readLocks(this.#options.store);
     if (this.#feed !== feed) return;
     this.#density.clear();
-    this.window.reset(this.#span, locks);
+    this.window.reset(this.#span, locks, this.#ordered);
+    this.#complete = false;
     this.#fresh = true;
+  }
+
+  /**
+   * T1: the pages were read at different revisions, each later than the watch's beginning. When the watch has told of
+   * everything up to now, nothing older than what is known can be missing.
+   */
+  async #completed(signal: AbortSignal): Promise<void> {
+    const feed = this.#feed;
+    if (feed === undefined) return;
+    const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([feed.catchUp(), stopped]);
+    if (this.#feed !== feed || signal.aborted || !this.#fresh) return;
+    this.#complete = true;
+    this.#options.wake();
   }
 
   async #readShard(shard: number, from: string | undefined): Promise<void> {

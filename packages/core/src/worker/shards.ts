@@ -25,6 +25,9 @@ export function shardsOf(me: string, nodes: readonly string[], shards: number = 
   return { from: shard, to: shard + 1 };
 }
 
+/** Every shard: an ordered queue is one line, whatever the number of its nodes. */
+export const ALL_SHARDS: ShardSpan = Object.freeze({ from: 0, to: SHARDS });
+
 export function sameSpan(a: ShardSpan, b: ShardSpan): boolean {
   return a.from === b.from && a.to === b.to;
 }

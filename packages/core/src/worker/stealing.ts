@@ -13,7 +13,7 @@ import type { Session } from '../store/session.js';
 import type { Store } from '../store/store.js';
 import type { Claimer, EntrySource, Lane } from './claimer.js';
 import { othersOf } from './shards.js';
-import type { Entry } from './window.js';
+import { priorityOf, type Entry } from './window.js';
 
 export interface StealingOptions {
   readonly store: Store;
@@ -117,8 +117,9 @@ export class Stealing {
     const ready = decodeReady(kv.value);
     if (!this.#options.accepts(ready)) return [];
     const { order, id } = parsed;
-    const { key, modRevision: revision } = kv;
-    return [{ key, shard, order, id, revision, ready, place: 'taken', reason: '', renewed: false }];
+    const { key, modRevision: revision, createRevision: created } = kv;
+    const priority = priorityOf(ready);
+    return [{ key, shard, order, priority, created, id, revision, ready, place: 'taken', reason: '', renewed: false }];
   }
 
   /** A stolen entry belongs to no window. One that could not be had is found again, by its owner or the next time. */

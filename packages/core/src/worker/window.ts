@@ -12,12 +12,15 @@
  *     page as it came: neither a page nor the news can hide the other.
  * W4  An entry that somebody holds is remembered by (key, mod revision) until it is deleted, rewritten, or known to be
  *     unlocked.
+ * W5  For an ordered queue everything is kept, in a `Line`: what comes first is known only to who knows all. Beyond the first
+ *     thousands an entry is a bare id too.
  */
 import type { Keys } from '../model/keys.js';
 import { decodeReady, type ReadyEntry } from '../store/edge.js';
 import type { Seen } from '../store/claim.js';
 import type { KeyValue, KvEvent, Revision } from '../store/feed.js';
 import { Heap } from './heap.js';
+import { Line, type Sorted } from './line.js';
 import type { ShardSpan } from './shards.js';
 
 export type Place = 'ready' | 'taken' | 'held' | 'parked' | 'gone';
@@ -27,6 +30,9 @@ export interface Entry {
   readonly key: string;
   readonly shard: number;
   readonly order: number;
+  readonly priority: number;
+  /** Create revision of the entry: the commit that made the task ready. */
+  readonly created: Revision;
   readonly id: string;
   revision: Revision;
   ready: ReadyEntry | undefined;
@@ -58,6 +64,9 @@ export interface WindowOptions {
   readonly maxParked?: number;
 }
 
+/** W5 */
+const KEPT_WHOLE = 10_000;
+
 const before = (a: Entry, b: Entry): boolean => a.order < b.order || (a.order === b.order && a.id < b.id);
 
 export class Window {
@@ -66,8 +75,9 @@ export class Window {
   readonly #shardCapacity: number;
   readonly #maxParked: number;
   readonly #entries = new Map<string, Entry>();
-  readonly #heap = new Heap<Entry>(before);
-  readonly #parked = new Map<string, Heap<Entry>>();
+  #ordered = false;
+  #heap: Sorted<Entry> = new Heap<Entry>(before);
+  readonly #parked = new Map<string, Sorted<Entry>>();
   #shards = new Map<number, Shard>();
   #locked: { readonly ids: ReadonlySet<string>; readonly revision: Revision } | undefined;
   #parkedCount = 0;
@@ -81,11 +91,16 @@ export class Window {
   }
 
   /** Forgets everything. `locks`: who is locked, as read before anything else is. */
-  reset(span: ShardSpan, locks: { readonly ids: ReadonlySet<string>; readonly revision: Revision }): void {
+  reset(
+    span: ShardSpan,
+    locks: { readonly ids: ReadonlySet<string>; readonly revision: Revision },
+    ordered = false,
+  ): void {
     this.#generation += 1;
+    this.#ordered = ordered;
     for (const entry of this.#entries.values()) entry.place = 'gone';
     this.#entries.clear();
-    this.#heap.clear();
+    this.#heap = this.#sorted((entry) => entry.place === 'ready');
     this.#parked.clear();
     this.#parkedCount = 0;
     this.#locked = locks;
@@ -148,7 +163,10 @@ export class Window {
   park(entry: Entry, reason: string): void {
     if (entry.place !== 'taken') return;
     let heap = this.#parked.get(reason);
-    if (heap === undefined) this.#parked.set(reason, (heap = new Heap(before)));
+    if (heap === undefined) {
+      heap = this.#sorted((parked) => parked.place === 'parked' && parked.reason === reason);
+      this.#parked.set(reason, heap);
+    }
     entry.place = 'parked';
     entry.reason = reason;
     forget(entry);
@@ -199,9 +217,10 @@ export class Window {
 
   /** Shards whose head should be read on, and from where. */
   wanting(): readonly { readonly shard: number; readonly from: string | undefined }[] {
-    if (this.#parkedCount >= this.#maxParked) return [];
+    if (this.#parkedCount >= this.#maxParked && !this.#ordered) return [];
+    const enough = this.#ordered ? Infinity : this.#shardCapacity / 2;
     return [...this.#shards.values()]
-      .filter(({ exhausted, waiting, ready }) => !exhausted && waiting === undefined && ready < this.#shardCapacity / 2)
+      .filter(({ exhausted, waiting, ready }) => !exhausted && waiting === undefined && ready < enough)
       .map(({ shard, horizon }) => ({ shard, from: horizon }));
   }
 
@@ -238,7 +257,7 @@ export class Window {
     if (known !== undefined) return this.#renew(known, kv);
     if (!shard.exhausted && (shard.horizon === undefined || kv.key > shard.horizon)) return;
     this.#insert(shard, parsed, kv);
-    if (shard.exhausted && shard.ready > this.#shardCapacity * 4) this.#shorten(shard);
+    if (shard.exhausted && shard.ready > this.#shardCapacity * 4 && !this.#ordered) this.#shorten(shard);
   }
 
   #add(shard: Shard, kv: KeyValue): void {
@@ -260,9 +279,11 @@ export class Window {
       key: kv.key,
       shard: shard.shard,
       order,
+      priority: priorityOf(ready),
+      created: kv.createRevision,
       id,
       revision: kv.modRevision,
-      ready: locked ? undefined : ready,
+      ready: locked || (this.#ordered && this.#entries.size > KEPT_WHOLE) ? undefined : ready,
       place: locked ? 'held' : 'ready',
       reason: '',
       renewed: false,
@@ -280,6 +301,10 @@ export class Window {
     entry.seen = undefined;
     if (entry.place === 'taken') entry.renewed = true;
     else this.again(entry);
+  }
+
+  #sorted(wanted: (entry: Entry) => boolean): Sorted<Entry> {
+    return this.#ordered ? new Line<Entry>(wanted) : new Heap<Entry>(before);
   }
 
   #remove(entry: Entry): void {
@@ -311,6 +336,10 @@ export class Window {
     shard.horizon = last.key;
     shard.exhausted = false;
   }
+}
+
+export function priorityOf(ready: ReadyEntry): number {
+  return ready.record?.priority ?? ready.priority ?? 0;
 }
 
 function forget(entry: Entry): void {

@@ -27,7 +27,7 @@ import { workerSettings, type WorkerOptions, type WorkerSettings } from './optio
 import { Orders } from './orders.js';
 import { Rates } from './rates.js';
 import { SettingsView } from './settings.js';
-import { shardsOf } from './shards.js';
+import { ALL_SHARDS, shardsOf } from './shards.js';
 import { Statistics } from './statistics.js';
 import { Stealing } from './stealing.js';
 import { Threads } from './threads.js';
@@ -80,7 +80,10 @@ export class Worker implements Service {
     this.#executor = new Executor({ store, clock, logger, handlers, hooks, graceMs, threads: this.#threads });
     this.#limits = new Limits(store, clock, logger, () => this.#claimer.wake());
     this.#rates = new Rates(store, clock, logger, () => this.#claimer.wake());
-    this.#view = new SettingsView(store, clock, logger, () => this.#claimer.settingsChanged());
+    this.#view = new SettingsView(store, clock, logger, () => {
+      this.#shareOut();
+      this.#claimer.settingsChanged();
+    });
     this.#nodes = new Nodes(store, clock, logger, { changed: () => this.#shareOut(), lost: () => this.#losses.wake() });
     this.#lanes = settings.queues.map((queue) => this.#makeLane(queue));
     this.#claimer = this.#makeClaimer();
@@ -234,7 +237,10 @@ export class Worker implements Service {
   #shareOut(): void {
     const me = this.#membership.session?.id;
     if (me === undefined || !this.#nodes.listed) return;
-    for (const { queue, intake } of this.#lanes) intake.own(shardsOf(me, this.#peers(queue)));
+    for (const { queue, intake } of this.#lanes) {
+      const ordered = this.#view.queue(queue).settings.ordered === true;
+      intake.own(ordered ? ALL_SHARDS : shardsOf(me, this.#peers(queue)), ordered);
+    }
   }
 
   /**
@@ -272,7 +278,7 @@ export class Worker implements Service {
     const accepts = (entry: ReadyEntry): boolean => this.#accepts(entry);
     const wake = (): void => this.#claimer.wake();
     const intake = new Intake({ store: this.#store, clock, logger, queue: name, accepts, wake });
-    return { queue: name, concurrency, weight, intake, active: 0, turns: 0 };
+    return { queue: name, concurrency, weight, intake, active: 0, deciding: 0, turns: 0 };
   }
 
   #makeClaimer(): Claimer {

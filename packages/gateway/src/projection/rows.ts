@@ -130,7 +130,7 @@ export function queueRows({ state, facts }: RowContext): readonly QueueRow[] {
     const settings = state.queues.get(name);
     const nodes = facts.nodes().filter((node) => !node.draining && node.queues.has(name));
     const states = state.counts.queueStates.get(name)?.toRecord() ?? {};
-    const { paused, concurrency, rate } = settings?.record ?? {};
+    const { paused, concurrency, rate, ordered } = settings?.record ?? {};
     const oldestMs = oldest.get(name);
     const wait = state.traffic.queueWait.percentiles(name);
     const run = state.traffic.queueRun.percentiles(name);
@@ -144,6 +144,7 @@ export function queueRows({ state, facts }: RowContext): readonly QueueRow[] {
       revision: settings?.revision ?? '0',
       ...(concurrency === undefined ? {} : { limit: concurrency }),
       ...(rate === undefined ? {} : { rate: { count: rate.count, intervalMs: rate.intervalMs } }),
+      ...(ordered === true ? { ordered } : {}),
       ...(paused === undefined ? {} : { paused }),
       ...(oldestMs === undefined ? {} : { oldestMs }),
       ...(wait === undefined ? {} : { wait }),

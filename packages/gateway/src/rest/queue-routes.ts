@@ -1,5 +1,6 @@
 /** What is done to a queue as a whole, besides pausing it. */
-import { advance, purgeQueue, setLimits } from '@leasehold/core/store';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { advance, drainQueue, purgeQueue, setLimits } from '@leasehold/core/store';
 import { Done } from '@leasehold/wire';
 import { z } from 'zod';
 import { NameParams, operatorCall, route, type Route } from './route.js';
@@ -20,7 +21,20 @@ export const SetLimits = z.strictObject({
     .strictObject({ count: z.number(), intervalMs: z.number(), even: z.boolean().exactOptional() })
     .nullable()
     .exactOptional(),
+  ordered: z.boolean().exactOptional(),
 });
+
+/** Waits at most this long; a drain may take hours, and the board shows it live. */
+const DRAIN_WAIT_MS = 30_000;
+
+/** `waitMs` 0, the default, answers at once with how many still run. */
+export const DrainQueue = z.strictObject({
+  reason: z.string().min(1).max(500),
+  revisionSeen: z.string().regex(/^\d+$/).exactOptional(),
+  waitMs: z.number().int().min(0).max(DRAIN_WAIT_MS).exactOptional(),
+});
+/** Drained when nothing runs any more. The queue stays paused either way. */
+export const Drained = Done.extend({ running: z.number() });
 
 const purge = route({
   method: 'POST',
@@ -49,20 +63,44 @@ const limits = route({
   method: 'POST',
   url: '/queues/:name/limits',
   permission: 'queue.limits',
-  summary: 'Set how many tasks of a queue run at once, and how many begin in an interval',
+  summary: 'Set how many tasks of a queue run at once, how many begin in an interval, and whether in order of commits',
   params: NameParams,
   body: SetLimits,
   response: Done,
   run: async (call, { store }) => {
     const { name } = call.params;
-    const { concurrency, rate } = call.body;
+    const { concurrency, rate, ordered } = call.body;
     const change = {
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(rate === undefined ? {} : { rate }),
+      ...(ordered === undefined ? {} : { ordered }),
     };
     const { revision } = await setLimits(store, operatorCall(call, call.body), { queue: name }, change);
     return { id: name, revision: revision.toString() };
   },
 });
 
-export const QUEUE_ROUTES: readonly Route[] = [purge, limits];
+const drain = route({
+  method: 'POST',
+  url: '/queues/:name/drain',
+  permission: 'queue.pause',
+  summary: 'Pause a queue and wait a while for what runs; answers how many still run. It stays paused',
+  params: NameParams,
+  body: DrainQueue,
+  response: Drained,
+  run: async (call, { store }) => {
+    const { name } = call.params;
+    const waitMs = call.body.waitMs ?? 0;
+    let running = 0;
+    const operated = await drainQueue(store, operatorCall(call, call.body), name, {
+      sleep: (ms) => sleep(ms),
+      everyMs: 250,
+      timeoutMs: waitMs,
+      onRunning: (count) => (running = count),
+      onTimeout: 'return',
+    });
+    return { id: name, revision: operated.revision.toString(), running: operated.drained ? 0 : running };
+  },
+});
+
+export const QUEUE_ROUTES: readonly Route[] = [purge, drain, limits];
