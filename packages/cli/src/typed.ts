@@ -5,6 +5,7 @@ import {
   inferType,
   isArgType,
   LeaseholdError,
+  withAdvertised,
   type ArgType,
   type HandlerInfo,
   type Json,
@@ -83,11 +84,7 @@ export function readSignature(given: unknown, nodes: readonly NodeRecord[], fiel
   const typed = args.map((value: unknown, index) =>
     readValue(value, declared(handler, index), `${field}.args[${index}]`),
   );
-  return { ...queueOf(handler), ...rest, args: typed } as Signature;
-}
-
-export function queueOf(handler: HandlerInfo | undefined): { readonly queue?: string } {
-  return handler === undefined ? {} : { queue: handler.queue };
+  return withAdvertised({ ...rest, args: typed } as Signature, handler);
 }
 
 /** Positions whose values the live worker declares secret. */

@@ -23,6 +23,13 @@ function code(act: () => unknown): string | undefined {
   return undefined;
 }
 
+test('a task of a JSON file takes the defaults that a live worker advertises, under its own fields', () => {
+  const advertised = { ...handler, defaults: { priority: 4, retry: { count: 3 } } };
+  const serving = [{ handlers: [advertised] }] as unknown as readonly NodeRecord[];
+  const given = { name: 'pay', args: ['a', 1], priority: 1 };
+  expect(readSignature(given, serving, 'x')).toMatchObject({ queue: 'money', priority: 1, retry: { count: 3 } });
+});
+
 describe('words of a command line', () => {
   test('take the types that a live worker declares', () => {
     expect(parseWords('pay', ['int64:x', '1152921504606846976'], handler)).toEqual([

@@ -12,6 +12,7 @@ import {
   WorkflowDetail,
   type TaskRow,
 } from '@leasehold/wire';
+import { decodeTask } from '@leasehold/core/model';
 import { z } from 'zod';
 import { openWorld, text, type World } from './world.js';
 
@@ -273,6 +274,45 @@ describe('other acts', () => {
     const done = await purge({ expectedCount: 3, reason: 'bad batch' });
     expect(done.body).toMatchObject({ id: 'purged', purged: 3, left: 0 });
     expect((await purge({ expectedCount: 0, reason: 'again' })).body).toMatchObject({ purged: 0 });
+  });
+
+  test('what is submitted by name takes the defaults that a live worker advertises, under what it says itself', async () => {
+    const defaults = { retry: { count: 4, backoff: 'fixed', delayMs: 250 }, timeoutMs: 9_000, priority: 2 } as const;
+    await world.joinNode('defaulting', { names: ['refund'], queue: 'refunds', defaults });
+    await world.caughtUp();
+    const recordOf = async (answer: { body: Record<string, unknown> }) => {
+      const [kv] = (await world.kv.range({ key: world.store.keys.task(String(answer.body['id'])) })).kvs;
+      return decodeTask(kv?.value ?? '');
+    };
+    const bare = await world.call('POST', '/tasks', { name: 'refund', args: [] });
+    expect(await recordOf(bare)).toMatchObject({
+      queue: 'refunds',
+      priority: 2,
+      timeoutMs: 9_000,
+      retry: defaults.retry,
+    });
+    const own = await world.call('POST', '/tasks', { name: 'refund', args: [], priority: 7, retry: { count: 1 } });
+    expect(await recordOf(own)).toMatchObject({
+      queue: 'refunds',
+      priority: 7,
+      retry: { count: 1, backoff: 'fixed', delayMs: 250 },
+    });
+    const chain = {
+      kind: 'chain',
+      steps: ['refund', 'unheard-of'].map((name) => ({ kind: 'task', signature: { name, args: [] } })),
+    };
+    const flow = await world.call('POST', '/workflows', { workflow: chain });
+    const member = { body: { id: `${String(flow.body['id'])}.00000` } };
+    expect(await recordOf(member)).toMatchObject({ queue: 'refunds', timeoutMs: 9_000 });
+    const refused = await world.call('POST', '/tasks', { name: 'refund', args: [], retry: 5 });
+    expect(refused.status).toBe(400);
+    const { handlers } = HandlerList.parse((await world.call('GET', '/handlers')).body);
+    expect(handlers.find(({ name }) => name === 'refund')?.defaults).toEqual({
+      priority: 2,
+      timeoutMs: 9_000,
+      retries: 4,
+      backoff: 'fixed',
+    });
   });
 
   test('drain pauses, says how many still run, and waits as long as it is told', async () => {

@@ -63,6 +63,7 @@ export interface NodeOptions {
   readonly queue?: string;
   readonly concurrency?: number;
   readonly ttlS?: number;
+  readonly defaults?: NonNullable<NodeRecord['handlers'][number]['defaults']>;
 }
 
 export type Target = 'memory' | { readonly etcd: string };
@@ -153,7 +154,7 @@ async function callApi(url: string, method: string, body: unknown, headers: Reco
 }
 
 async function joinNode(store: Store, id: string, options: NodeOptions = {}): Promise<Holder> {
-  const { names = ['mail'], queue = 'default', concurrency = 2, ttlS = 10 } = options;
+  const { names = ['mail'], queue = 'default', concurrency = 2, ttlS = 10, defaults } = options;
   const lease = await store.kv.leaseGrant(ttlS);
   const record: NodeRecord = {
     id,
@@ -172,6 +173,7 @@ async function joinNode(store: Store, id: string, options: NodeOptions = {}): Pr
         { name: 'password', type: 'string', secret: true },
       ],
       results: ['string'],
+      ...(defaults === undefined ? {} : { defaults }),
     })),
     labels: {},
     draining: false,

@@ -89,6 +89,14 @@ export const ArgInfoView = z.object({
   secret: z.boolean().exactOptional(),
   optional: z.boolean().exactOptional(),
 });
+/** What a form shows where nothing is filled in. */
+export const HandlerDefaults = z.object({
+  priority: z.number().exactOptional(),
+  timeoutMs: z.number().exactOptional(),
+  retries: z.number().exactOptional(),
+  backoff: z.enum(['fibonacci', 'exponential', 'fixed']).exactOptional(),
+});
+export type HandlerDefaults = z.infer<typeof HandlerDefaults>;
 export const HandlerView = z.object({
   name: z.string(),
   queue: z.string(),
@@ -97,6 +105,7 @@ export const HandlerView = z.object({
   results: z.array(ArgTypeName),
   description: z.string().exactOptional(),
   runbookUrl: z.string().exactOptional(),
+  defaults: HandlerDefaults.exactOptional(),
 });
 export type HandlerView = z.infer<typeof HandlerView>;
 

@@ -55,6 +55,8 @@ export const LeaderCard = z.object({
       promoted: z.number(),
       rescued: z.number(),
       repaired: z.number(),
+      /** Workflows that it cannot drive on. */
+      stuck: z.number().exactOptional(),
       lateP50Ms: z.number().exactOptional(),
       lateP99Ms: z.number().exactOptional(),
       compacts: z.boolean().exactOptional(),

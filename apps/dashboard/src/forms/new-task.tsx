@@ -148,6 +148,7 @@ function FieldForm({ name, handler, onJson }: FieldFormProps) {
             options={options}
             problems={read.problems}
             defaultQueue={handler?.queue}
+            defaults={handler?.defaults}
             onChange={setOptions}
           />
         </div>

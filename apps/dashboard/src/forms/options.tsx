@@ -1,4 +1,5 @@
 'use client';
+import type { HandlerDefaults } from '@leasehold/wire';
 import { useT } from '../i18n';
 import { useSummary } from '../live/hooks';
 import { useTime } from '../time';
@@ -76,14 +77,18 @@ export function readOptions(
   return { fields, problems };
 }
 
+const NONE: HandlerDefaults = {};
+
 interface Props {
   readonly options: RunOptions;
   readonly problems: OptionProblems;
   readonly defaultQueue: string | undefined;
+  /** What the task's definition gives; it is applied when it is submitted. */
+  readonly defaults?: HandlerDefaults | undefined;
   readonly onChange: (next: RunOptions) => void;
 }
 
-export function OptionFields({ options, problems, defaultQueue, onChange }: Props) {
+export function OptionFields({ options, problems, defaultQueue, defaults = NONE, onChange }: Props) {
   const t = useT();
   const time = useTime();
   const { facets } = useSummary();
@@ -120,7 +125,7 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
           <Input
             {...props}
             inputMode="numeric"
-            placeholder="0"
+            placeholder={String(defaults.priority ?? 0)}
             value={options.priority}
             onChange={(event) => set('priority', event.target.value)}
           />
@@ -142,7 +147,7 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
           <Input
             {...props}
             inputMode="numeric"
-            placeholder="0"
+            placeholder={String(defaults.retries ?? 0)}
             value={options.retries}
             onChange={(event) => set('retries', event.target.value)}
           />
@@ -155,7 +160,9 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
             value={options.backoff}
             onChange={(event) => set('backoff', event.target.value as RunOptions['backoff'])}
           >
-            <option value="">{t('form.default')}</option>
+            <option value="">
+              {defaults.backoff === undefined ? t('form.default') : `${t('form.default')}: ${defaults.backoff}`}
+            </option>
             <option value="fibonacci">fibonacci</option>
             <option value="exponential">exponential</option>
             <option value="fixed">fixed</option>
@@ -167,7 +174,7 @@ export function OptionFields({ options, problems, defaultQueue, onChange }: Prop
           <Input
             {...props}
             inputMode="numeric"
-            placeholder="3600"
+            placeholder={String((defaults.timeoutMs ?? 3_600_000) / 1_000)}
             value={options.timeoutS}
             onChange={(event) => set('timeoutS', event.target.value)}
           />

@@ -3,6 +3,7 @@ import {
   chord,
   group,
   LeaseholdError,
+  withAdvertised,
   type Handle,
   type Part,
   type Signature,
@@ -12,7 +13,7 @@ import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { run, type CommonOptions, type Session } from '../command.js';
 import { clean, toJson } from '../output.js';
-import { findHandler, parseJson, parseWords, queueOf, readSignature, secretsOf } from '../typed.js';
+import { findHandler, parseJson, parseWords, readSignature, secretsOf } from '../typed.js';
 
 interface WaitFlags extends CommonOptions {
   readonly wait?: true | string;
@@ -76,13 +77,8 @@ function withWait(command: Command): Command {
 async function submitTask(session: Session, name: string, words: readonly string[], flags: SubmitFlags): Promise<void> {
   const handler = findHandler(await session.client.nodes(), name);
   const args = parseWords(name, words, handler);
-  const signature: Signature = {
-    ...queueOf(handler),
-    ...secretsOf(handler, args.length),
-    name,
-    args,
-    ...fields(flags),
-  };
+  const given: Signature = { ...secretsOf(handler, args.length), name, args, ...fields(flags) };
+  const signature = withAdvertised(given, handler);
   await submit(session, signature, flags);
 }
 

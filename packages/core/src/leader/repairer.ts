@@ -3,8 +3,10 @@
  *
  * A transaction that leaves something to do writes a chore, and its author sees to it at once; the last member of a join
  * sees that it was the last. So in peace there is nothing to do here. The repairer looks after a grace period whether it
- * was done, and drives what was not (level-triggered: `advance` reads what is there).
+ * was done, and drives what was not (level-triggered: `advance` reads what is there). One that gets nowhere is left alone
+ * until the next scan, told in the health of the leader, and holds up no other.
  */
+import { isLeaseholdError } from '../model/errors.js';
 import type { Service } from '../runtime/service.js';
 import { advance } from '../store/drive.js';
 import type { FeedBatch } from '../store/feed.js';
@@ -37,6 +39,8 @@ export class Repairer implements Service {
   readonly #duty: Duty;
   readonly #options: Required<RepairerOptions>;
   readonly #marks = new Map<string, Mark>();
+  /** Workflows that could not be driven on the last time. */
+  readonly #stuck = new Set<string>();
   #scanAt = 0;
   #repaired = 0;
 
@@ -64,8 +68,8 @@ export class Repairer implements Service {
     return this.#duty.stop();
   }
 
-  health(): { repaired: number } {
-    return { repaired: this.#repaired };
+  health(): { repaired: number; stuck: number } {
+    return { repaired: this.#repaired, stuck: this.#stuck.size };
   }
 
   /** Drives a workflow now: this leader itself left something to do there. */
@@ -122,14 +126,25 @@ export class Repairer implements Service {
   }
 
   async #driveOne(id: string, mark: Mark): Promise<void> {
-    const { store, leadership } = this.#term;
+    const { store, leadership, clock, logger } = this.#term;
     const left = mark.drive ?? ((await hasChores(store, id)) ? id : undefined);
-    if (left !== undefined) {
-      await advance(store, leadership.actor, left, leadership.fence);
-      this.#repaired++;
+    let stuck = false;
+    try {
+      if (left !== undefined) {
+        await advance(store, leadership.actor, left, leadership.fence);
+        this.#repaired++;
+      }
+    } catch (error) {
+      if (!isLeaseholdError(error, 'conflict') && !isLeaseholdError(error, 'unreadable')) throw error;
+      logger.error('a workflow cannot be driven on', { workflow: id, error });
+      stuck = true;
     }
+    if (stuck) this.#stuck.add(id);
+    else this.#stuck.delete(id);
     // A mark that was set meanwhile stays.
-    if (this.#marks.get(id) === mark) this.#marks.delete(id);
+    if (this.#marks.get(id) !== mark) return;
+    if (stuck) this.#marks.set(id, { fromMs: clock.monotonic() + this.#options.scanEveryMs, drive: id });
+    else this.#marks.delete(id);
   }
 }
 

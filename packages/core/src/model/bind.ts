@@ -20,6 +20,7 @@ function describeArg({ name, type, help, secret, optional }: ArgSpec): ArgInfo {
 /** What a node record says about a handler: plain data, enough to build a form. Undeclared results are an empty list. */
 export function describeDefinition(definition: TaskDefinition): HandlerInfo {
   const { name, variadic, results, defaults, description, runbookUrl } = definition;
+  const { queue: _queue, ...others } = defaults;
   return {
     name,
     queue: defaults.queue ?? SIGNATURE_DEFAULTS.queue,
@@ -28,6 +29,7 @@ export function describeDefinition(definition: TaskDefinition): HandlerInfo {
     results: (results ?? []).map(advertised),
     ...(description === undefined ? {} : { description }),
     ...(runbookUrl === undefined ? {} : { runbookUrl }),
+    ...(Object.keys(others).length === 0 ? {} : { defaults: others }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { encodeValue, isArgType, refuseValue } from './args.js';
 import { checkFields, checkName } from './check.js';
+import { mergeDefaults } from './defaults.js';
 import { LeaseholdError } from './errors.js';
 import { display, type Place } from './plain.js';
 import type { ArgType, Signature, TypedValue } from './signature.js';
@@ -233,14 +234,9 @@ function build(definition: TaskDefinition, args: unknown, options: CallOptions, 
   });
   const secrets = specs.flatMap((spec, index) => (spec.secret === true ? [index - from] : [])).filter((at) => at >= 0);
   return {
-    ...defaults,
-    ...options,
+    ...mergeDefaults(defaults, options),
     name: definition.name,
     args: typed,
-    ...(defaults.retry ? { retry: { ...defaults.retry, ...options.retry } } : {}),
-    ...(defaults.headers ? { headers: { ...defaults.headers, ...options.headers } } : {}),
-    ...(defaults.labels ? { labels: { ...defaults.labels, ...options.labels } } : {}),
-    ...(defaults.tags ? { tags: [...defaults.tags, ...(options.tags ?? [])] } : {}),
     ...(secrets.length === 0 ? {} : { secrets }),
   };
 }

@@ -28,6 +28,7 @@ export * from './bind.js';
 export * from './cron.js';
 export * from './cron-words.js';
 export * from './define.js';
+export { withAdvertised } from './defaults.js';
 export * from './machinery.js';
 export * from './standard-schema.js';
 export * from './validate.js';

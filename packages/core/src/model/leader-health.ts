@@ -12,6 +12,8 @@ export interface LeaderHealth {
   readonly rescued: number;
   /** Workflows driven on for somebody else. */
   readonly repaired: number;
+  /** Workflows that it could not drive on, and looks at again with every scan; its log says why. */
+  readonly stuck?: number;
   readonly schedules?: {
     readonly total: number;
     readonly paused: number;

@@ -1,6 +1,7 @@
 import type { FailurePolicy, Workflow, ArgType } from './signature.js';
 import type { WorkflowState } from './state.js';
 import type { Json } from './json.js';
+import type { DefinitionDefaults } from './task-types.js';
 import type { LeaderHealth } from './leader-health.js';
 
 /** An argument or result as a worker advertises it. */
@@ -22,6 +23,8 @@ export interface HandlerInfo {
   readonly results: readonly ArgType[];
   readonly description?: string;
   readonly runbookUrl?: string;
+  /** What its definition gives to every signature, besides the queue: applied to what is submitted by name. */
+  readonly defaults?: Omit<DefinitionDefaults, 'queue'>;
 }
 
 /** `nodes/<id>`, under the node's own lease. */

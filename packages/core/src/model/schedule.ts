@@ -41,7 +41,9 @@ export interface FireDecision {
 export function decideFire(schedule: ScheduleRecord, nowMs: number, running: boolean): FireDecision {
   const plan = new Plan(schedule, nowMs);
   const none = { fires: [], cancelOther: false, ...keepQueued(schedule.queuedMs) };
-  if (plan.remaining === 0) return { fires: [], cancelOther: false };
+  // Its count is used up: what waited for the run before it waits for ever, and is forgotten.
+  if (plan.remaining === 0)
+    return { fires: [], cancelOther: false, ...(schedule.queuedMs === undefined ? {} : { decidedMs: plan.from }) };
   if (schedule.paused !== undefined) return none;
   const due = plan.due();
   const waited = schedule.queuedMs !== undefined && !running;
@@ -51,7 +53,8 @@ export function decideFire(schedule: ScheduleRecord, nowMs: number, running: boo
   const overlap = overlapping(schedule, instants, running);
   const fires = overlap.fires.slice(0, plan.remaining);
   const over = plan.remaining - fires.length <= 0;
-  return { ...overlap, fires, decidedMs, ...(over ? {} : plan.next(decidedMs)) };
+  if (over) return { fires, cancelOther: overlap.cancelOther, decidedMs };
+  return { ...overlap, fires, decidedMs, ...plan.next(decidedMs) };
 }
 
 /** When an instant is due: always the same moment for the same schedule and instant. */

@@ -5,6 +5,8 @@
  * 1. One pass at a time. A wake during a pass means another pass after it, however many wakes there were.
  * 2. After a failed pass it waits, longer each time; a wake does not shorten that wait.
  * 3. `stop` aborts the pass's signal and waits for the pass.
+ * 4. A loop that wakes itself in every pass leaves the process its turns: timers and sockets run after a few passes, also
+ *    when nothing in a pass waits for more than promises.
  */
 import { Backoff, type BackoffOptions } from './backoff.js';
 import type { Clock, Timer } from './clock.js';
@@ -28,6 +30,8 @@ export class Loop implements Service {
   readonly #lifecycle: Lifecycle;
   #timer: Timer | undefined;
   #running: Promise<void> | undefined;
+  /** Set before `#running`: the first pass may wake this loop before it has a promise. */
+  #busy = false;
   #woken = false;
   #failing = false;
   readonly #idle = new Set<() => void>();
@@ -58,7 +62,7 @@ export class Loop implements Service {
   wake(): void {
     if (!this.#lifecycle.started) return;
     this.#woken = true;
-    if (this.#running === undefined && !this.#failing) this.#run();
+    if (!this.#busy && !this.#failing) this.#run();
   }
 
   /** Resolves when no pass runs and none is due at once. */
@@ -69,7 +73,9 @@ export class Loop implements Service {
 
   #run(): void {
     this.#timer?.cancel();
+    this.#busy = true;
     this.#running = this.#passes().finally(() => {
+      this.#busy = false;
       this.#running = undefined;
       if (!this.#failing) this.#tellIdle();
     });
@@ -78,7 +84,8 @@ export class Loop implements Service {
   async #passes(): Promise<void> {
     const { signal } = this.#lifecycle;
     let againMs = this.#options.intervalMs;
-    while (this.#woken && !signal.aborted) {
+    for (let pass = 1; this.#woken && !signal.aborted; pass++) {
+      if (pass % PASSES_IN_A_ROW === 0) await this.#options.clock.sleep(0, signal);
       this.#woken = false;
       try {
         againMs = minOf(await this.#options.pass(signal), this.#options.intervalMs);
@@ -113,6 +120,9 @@ export class Loop implements Service {
     this.#idle.clear();
   }
 }
+
+/** Rule 4. */
+const PASSES_IN_A_ROW = 16;
 
 function minOf(a: number | void, b: number | undefined): number | undefined {
   if (typeof a !== 'number') return b;

@@ -7,9 +7,12 @@
  * D2  A join completes once per generation: its marker is compared and deleted by the completion (I6).
  * D3  Nothing is released under a version of the workflow record that is not the current one.
  * D4  A WAITING member is ended only when what it waits for is over without success (W1), so the workflow ends last.
+ * D5  Passes that find the same to do again and again get nowhere (a chore that this version does not know, say). After
+ *     `STALLED_PASSES` of them it fails, naming what is left; it does not go round for ever.
  */
 import { prefixEnd } from '../kv/kv.js';
 import { decodeRecord } from '../model/codec.js';
+import { LeaseholdError } from '../model/errors.js';
 import type { Actor, Chore } from '../model/records.js';
 import { isWorkflowEnded } from '../model/state.js';
 import { NO_FENCE, type Fence } from './commit.js';
@@ -26,10 +29,14 @@ interface Running {
 }
 
 const running = new WeakMap<Store, Map<string, Running>>();
-const PASSES = 10_000;
+
+/** D5. Others at work on the same workflow may make some passes vain, but not so many in a row. */
+const STALLED_PASSES = 100;
 
 /**
- * Brings a workflow as far as it can go now. Calls for one workflow are joined within a process. A plain id looks at
+ * Brings a workflow as far as it can go now. @throws LeaseholdError `conflict` when it gets nowhere (D5), `session-lost`.
+ *
+ * Calls for one workflow are joined within a process. A plain id looks at
  * every open join (after a crash); a `Drive` only at those that may have become complete.
  */
 export function advance(store: Store, actor: Actor, drive: Drive | string, fence: Fence = NO_FENCE): Promise<void> {
@@ -63,7 +70,8 @@ const ALL_JOINS = -1;
 
 async function drivePasses(store: Store, actor: Actor, id: string, look: Set<number>, fence: Fence): Promise<void> {
   let joins = look;
-  for (let pass = 0; pass < PASSES; pass++) {
+  let [before, vain] = ['', 0];
+  for (;;) {
     // Chores first: a chore must not be carried out under a record from before it (a reopening raises the generation).
     const chores = await readChores(store, id);
     if (joins.has(ALL_JOINS)) joins = await openJoins(store, id);
@@ -72,11 +80,25 @@ async function drivePasses(store: Store, actor: Actor, id: string, look: Set<num
     const graph = await readGraph(store, id);
     if (graph === undefined) return;
     if (chores.length === 0 && joins.size === 0) return;
+    const left = leftToDo(chores, joins, workflow.revision);
+    vain = left === before ? vain + 1 : 0;
+    before = left;
+    if (vain >= STALLED_PASSES) throw stalled(id, chores, joins);
     const taken = takenBy(store, actor);
     const context: DriveContext = { store, fence, taken, graph, workflow, joins: new Set(joins), stop: new Map() };
     for (const batch of chunks(chores, 64)) await Promise.all(batch.map((chore) => applyChore(context, chore)));
     joins = await completeJoins(context);
   }
+}
+
+function leftToDo(chores: readonly SeenChore[], joins: ReadonlySet<number>, revision: bigint): string {
+  return [revision, ...chores.map((chore) => `${chore.key}@${chore.revision}`), ...joins].join(' ');
+}
+
+function stalled(id: string, chores: readonly SeenChore[], joins: ReadonlySet<number>): LeaseholdError {
+  const what = [...chores.map(({ key }) => key), ...[...joins].map((join) => `join ${join}`)].slice(0, 5).join(', ');
+  const message = `workflow ${id} gets nowhere: ${what} stays undone; if a newer version wrote it, run that version's leader`;
+  return new LeaseholdError('conflict', message, { id, chores: chores.length, joins: joins.size });
 }
 
 /** Completes what is complete, from the inside out; returns the joins to be looked at in the next pass. */

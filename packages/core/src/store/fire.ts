@@ -144,7 +144,7 @@ class Firing {
       if (refused === undefined) return false;
     } catch (error) {
       // Fence and store failures end the pass; what the instant itself is guilty of must not hold up the next (F2).
-      if (!isLeaseholdError(error) || error.code === 'session-lost' || error.code === 'unavailable') throw error;
+      if (!isLeaseholdError(error) || PASSING.has(error.code)) throw error;
       refused = error.message;
     }
     this.#passedOver.push(refused);
@@ -155,10 +155,10 @@ class Firing {
   async #finishLarge(record: ScheduleRecord, id: string): Promise<boolean> {
     let refused: string | undefined;
     try {
-      await submitLarge(this.#store, this.#leader.actor, record, id);
+      await submitLarge(this.#store, this.#leader, record, id);
       this.#workflows.push(id);
     } catch (error) {
-      if (!isLeaseholdError(error) || error.code === 'unavailable' || error.code === 'storage-full') throw error;
+      if (!isLeaseholdError(error) || PASSING.has(error.code)) throw error;
       refused = error.message;
       this.#passedOver.push(refused);
     }
@@ -231,6 +231,9 @@ function moved(record: ScheduleRecord, decision: Moved, changes: Partial<Schedul
     ...(nextMs === undefined ? {} : { nextMs }),
   };
 }
+
+/** Failures of the moment, and of this leader: they say nothing against what is submitted. */
+const PASSING: ReadonlySet<string> = new Set(['session-lost', 'unavailable', 'storage-full']);
 
 const FIRED_BEFORE = 'it fired before';
 

@@ -1,9 +1,10 @@
 /** What a schedule submits, as operations of the transaction that fires it. */
 import type { Compare, Op } from '../kv/kv.js';
-import type { Actor, ScheduleRecord, WorkflowRecord } from '../model/records.js';
+import type { ScheduleRecord, WorkflowRecord } from '../model/records.js';
 import type { Taken } from '../model/transition.js';
 import { normalizeSignature } from '../model/validate.js';
 import { countTasks } from '../model/workflow.js';
+import type { Leadership } from './leadership.js';
 import { absent, type Store } from './store.js';
 import { resolveWorkflow, smallWorkflow, submitWorkflow, taskOps } from './submit.js';
 
@@ -57,12 +58,16 @@ export function scheduledOps(
   return ops === undefined ? undefined : { compare: [absent(keys.workflow(id)), absent(keys.staged(id))], ops };
 }
 
-/** Submits a large workflow under the id of its run; doing it again does nothing. */
+/**
+ * Submits a large workflow under the id of its run, under the leader's fence (I8); doing it again does nothing.
+ * @throws LeaseholdError `session-lost` when this leader's term is over.
+ */
 export async function submitLarge(
   store: Store,
-  actor: Actor,
+  leader: Leadership,
   schedule: Pick<ScheduleRecord, 'id' | 'workflow'>,
   id: string,
 ): Promise<void> {
-  await submitWorkflow(store, actor, schedule.workflow, { id, name: schedule.id, parent: scheduleParent(schedule.id) });
+  const parent = scheduleParent(schedule.id);
+  await submitWorkflow(store, leader.actor, schedule.workflow, { id, name: schedule.id, parent, fence: leader.fence });
 }

@@ -32,6 +32,8 @@ import { absent, createdAt, del, found, get, put, takenBy, type Store } from './
 export interface SubmitOptions {
   readonly parent?: string;
   readonly defaults?: SignatureDefaults;
+  /** What must hold for it to be written: the leader's, when a schedule submits (I8). Default: nothing. */
+  readonly fence?: Fence;
   /** How long to try when the store does not answer, ms. */
   readonly giveUpMs?: number;
 }
@@ -122,8 +124,7 @@ export async function submitWorkflow(
 async function submitSmall(store: Store, id: string, ops: readonly Op[], options: SubmitOptions): Promise<Submitted> {
   const key = store.keys.workflow(id);
   const sub: SubTxn = { compare: [absent(key), absent(store.keys.staged(id))], success: ops, failure: [get(key)] };
-  const result = await store.committer.submit(NO_FENCE, sub, giveUp(options));
-  if (result.kind === 'fenced') throw new LeaseholdError('unavailable', 'the store refused without a reason', { id });
+  const result = await answered(store, fenceOf(options), options, sub);
   const chore = ops.some((op) => op.kind === 'put' && op.key.startsWith(store.keys.chores(id)));
   if (result.succeeded) return { kind: 'workflow', id, revision: result.revision, created: true, chore };
   const there = found(result.results, 0);
@@ -139,7 +140,7 @@ async function submitStaged(
   const { keys } = store;
   const parts = sourceParts(workflow);
   const stagedKey = keys.staged(header.id);
-  const opened = await answered(store, NO_FENCE, options, {
+  const opened = await answered(store, fenceOf(options), options, {
     compare: [absent(stagedKey), absent(keys.workflow(header.id))],
     success: [put(stagedKey, encodeRecord({ ...header, parts: parts.length }))],
     failure: [get(stagedKey), get(keys.workflow(header.id))],
@@ -153,14 +154,14 @@ async function submitStaged(
   const guard = createdAt(stagedKey, stagedRevision);
   await Promise.all(
     parts.map(async (part, n) => {
-      const result = await answered(store, NO_FENCE, options, {
+      const result = await answered(store, fenceOf(options), options, {
         compare: [guard],
         success: [put(keys.graph(header.id, n), part)],
       });
       if (!result.succeeded) throw lostStaging(header.id);
     }),
   );
-  const seal = await answered(store, NO_FENCE, options, {
+  const seal = await answered(store, fenceOf(options), options, {
     compare: [
       guard,
       absent(keys.workflow(header.id)),
@@ -176,6 +177,10 @@ async function submitStaged(
   const sealed = seal.succeeded ? seal.revision : found(seal.results, 0)?.modRevision;
   if (sealed === undefined) throw lostStaging(header.id);
   return { kind: 'workflow', id: header.id, revision: sealed, created: true, chore: true };
+}
+
+function fenceOf({ fence }: SubmitOptions): Fence {
+  return fence ?? NO_FENCE;
 }
 
 function presentPart(store: Store, id: string, n: number): Compare {

@@ -4,6 +4,8 @@ import type { Signature } from '../../src/model/signature.js';
 import type { TaskState } from '../../src/model/state.js';
 import type { Holder } from '../../src/store/claim.js';
 import { settle } from '../../src/store/settle.js';
+import { advance } from '../../src/store/drive.js';
+import { put } from '../../src/store/store.js';
 import { submitTask, submitWorkflow } from '../../src/store/submit.js';
 import { claimOne, CLIENT, dump, openHolder, readTask, readWorkflowRecord, sig, task } from '../store/plain-worker.js';
 import { makeWorld, type World } from './world.js';
@@ -141,6 +143,23 @@ describe('the repairer', () => {
     expect((await readWorkflowRecord(world.store, 'w')).state).toBe('RUNNING');
     await world.until(async () => (await readWorkflowRecord(world.store, 'w')).state === 'FAILURE', 5_000);
     expect(leader.health()?.repaired).toBeGreaterThan(0);
+  });
+
+  it('leaves a workflow that it cannot drive on alone, tells of it, and drives the others', async () => {
+    const { leader, store } = await leading('a', { repairer: { scanEveryMs: 5_000 } });
+    const chain = { kind: 'chain', steps: [task('a'), task('b')] } as const;
+    for (const id of ['odd', 'w']) await submitWorkflow(world.store, CLIENT, chain, { id });
+    // Of a version that does not exist yet.
+    const odd = store.keys.chore('odd', 'weigh');
+    await store.kv.txn({ compare: [], success: [put(odd, '{"v":1,"kind":"weigh"}')] });
+    await expect(advance(store, CLIENT, 'odd')).rejects.toMatchObject({ code: 'conflict', fields: { id: 'odd' } });
+    await world.until(() => leader.health()?.stuck === 1, 20_000);
+    const worker = await openHolder(world.store, 'worker');
+    const error = { type: 'Error', message: 'no', attempt: 1, atMs: 0, final: true };
+    await settle(world.store, worker, await claimOne(world.store, worker, 'w.00000'), { kind: 'failure', error });
+    await world.until(async () => (await readWorkflowRecord(world.store, 'w')).state === 'FAILURE', 10_000);
+    await store.kv.txn({ compare: [], success: [{ kind: 'delete', key: odd }] });
+    await world.until(() => leader.health()?.stuck === 0, 20_000);
   });
 
   it('unfolds a large workflow whose submitter died after the seal', async () => {

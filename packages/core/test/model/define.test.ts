@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { encodeValue } from '../../src/model/args.js';
 import { bindArgs, decodeResults, describeDefinition, encodeResults } from '../../src/model/bind.js';
+import { withAdvertised } from '../../src/model/defaults.js';
 import {
   defineTask,
   type Handler,
@@ -434,6 +435,29 @@ describe('results', () => {
   });
 });
 
+describe('what is submitted by name', () => {
+  it('becomes the same signature as one made by the definition', () => {
+    const task = defineTask('t', {
+      queue: 'q',
+      priority: 3,
+      retry: { count: 5, backoff: 'fixed', delayMs: 10 },
+      timeoutMs: 1_000,
+      headers: { a: '1' },
+      labels: { zone: 'x' },
+      tags: ['red'],
+      concurrency: { key: 'k', max: 2 },
+      immutable: true,
+    });
+    const calls = [{}, { priority: 1 }, { retry: { count: 1 }, tags: ['blue'], headers: { b: '2' }, queue: 'other' }];
+    for (const call of calls) {
+      const byName = withAdvertised({ name: 't', args: [], ...call }, describeDefinition(task));
+      expect(byName).toEqual(task.signature([], call));
+    }
+    const alone = { name: 't', args: [] };
+    expect(withAdvertised(alone, undefined)).toBe(alone);
+  });
+});
+
 describe('what a node says about its handlers', () => {
   it('is plain data: everything a form needs, no schema', () => {
     expect(describeDefinition(processInventory)).toEqual({
@@ -446,6 +470,7 @@ describe('what a node says about its handlers', () => {
       results: ['int64'],
       description: 'Takes stock from a shelf',
       runbookUrl: 'https://runbooks.example/stock',
+      defaults: { retry: { count: 3 }, tags: ['stock'], timeoutMs: 30_000 },
     });
     const info = describeDefinition(
       defineTask('t', {
@@ -459,6 +484,9 @@ describe('what a node says about its handlers', () => {
       args: [{ name: 'n', type: 'float64', secret: true }],
       results: [],
     });
+    const options = { queue: 'q', retry: { count: 2 }, timeoutMs: 5_000, tags: ['x'], labels: { zone: 'a' } };
+    const { defaults, queue } = describeDefinition(defineTask('d', options));
+    expect({ queue, ...defaults }).toEqual(options);
     expect(describeDefinition(add)).toMatchObject({ args: [], variadic: 'int64' });
   });
 });

@@ -245,6 +245,18 @@ describe('overlap', () => {
     expect(ended).not.toHaveProperty('queuedMs');
   });
 
+  it('keeps nothing queued once its count is used up, also when an operator lowers the count', () => {
+    const last = busy('queue', { queuedMs: now, lastMs: now, count: 1, fired: 0 });
+    const fired = decideFire(last, now + 60_000, false);
+    expect(fired).toMatchObject({ fires: [now] });
+    expect(fired).not.toHaveProperty('queuedMs');
+    expect(fired).not.toHaveProperty('nextMs');
+    const lowered = busy('queue', { queuedMs: now, lastMs: now, count: 3, fired: 3 });
+    expect(decideFire(lowered, now + 60_000, true)).toEqual({ fires: [], cancelOther: false, decidedMs: now });
+    const { queuedMs: _queued, ...clean } = lowered;
+    expect(decideFire(clean, now + 60_000, true)).not.toHaveProperty('decidedMs');
+  });
+
   it('for any history, at most one run is live unless overlap is allowed, and at most one waits', () => {
     const overlaps = fc.constantFrom('skip' as const, 'queue' as const, 'cancel-other' as const);
     const steps = fc.array(fc.record({ gap: fc.integer({ min: 1_000, max: 10 * 60_000 }), ends: fc.boolean() }), {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Backoff, jsonLogger, FakeClock, Lifecycle, Loop, silentLogger, systemClock } from '../../src/runtime/index.js';
 
 describe('the fake clock', () => {
@@ -129,6 +129,29 @@ describe('a loop', () => {
     await loop.idle();
     expect(passes).toBe(2);
     await loop.stop();
+  });
+
+  it('that wakes itself in every pass lets timers and sockets have their turn', async () => {
+    let passes = 0;
+    const loop: Loop = new Loop({
+      name: 'x',
+      clock: systemClock,
+      logger: silentLogger,
+      pass: () => {
+        passes += 1;
+        // Without a turn in between nothing else would run for ever; the test, too, is ended from here.
+        if (passes > 100_000) throw new Error('nothing else had a turn');
+        loop.wake();
+        return Promise.resolve();
+      },
+    });
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    await loop.start();
+    await vi.waitFor(() => expect(turns).toBeGreaterThan(5));
+    clearInterval(timer);
+    await loop.stop();
+    expect(passes).toBeLessThan(100_000);
   });
 
   it('waits longer after each failure, and a wake does not shorten that', async () => {

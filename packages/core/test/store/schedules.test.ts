@@ -289,6 +289,42 @@ describe('firing', () => {
     expect(await record()).toMatchObject({ fired: 1 });
   });
 
+  it('I8: a leader whose term ended after the firing submits nothing of a large workflow', async () => {
+    await upsert({ workflow: { kind: 'group', members: Array.from({ length: 120 }, (_, i) => task(`t${i}`)) } });
+    clock.nowMs = start + HOUR;
+    let writes = 0;
+    const kv = memory.connect({
+      intercept: ({ method, request }) => {
+        if (method === 'txn' && request.compare.length > 0 && ++writes === 2) {
+          memory.txn({ compare: [], success: [{ kind: 'delete', key: store.keys.leader() }], failure: [] });
+        }
+        return 'pass';
+      },
+    });
+    const { makeStore } = await import('./plain-worker.js');
+    const seen = await readSchedule(store, 's');
+    if (seen === undefined) throw new Error('no schedule');
+    const paused = fireSchedule(makeStore(kv, clock), leader, seen);
+    await expect(paused).rejects.toMatchObject({ code: 'session-lost' });
+    expect((await record()).submitting).toBe(`s-${start + HOUR}`);
+    for (const kind of ['workflows', 'staged', 'graphs'] as const) expect((await dump(store, kind)).size).toBe(0);
+  });
+
+  it('a schedule whose count is used up keeps no instant that waits for the run before', async () => {
+    const holder = await openHolder(store, 'worker');
+    await upsert({ overlap: 'queue', count: 2 });
+    clock.nowMs = start + HOUR;
+    await fire();
+    const held = await claimOne(store, holder, `s-${start + HOUR}`);
+    clock.nowMs = start + 2 * HOUR;
+    expect(await fire()).toMatchObject({ waitsFor: `s-${start + HOUR}` });
+    await settle(store, holder, held, { kind: 'success', results: [] });
+    clock.nowMs = start + 3 * HOUR;
+    expect(await fire()).not.toHaveProperty('waitsFor');
+    expect(await record()).toMatchObject({ fired: 2 });
+    expect(await record()).not.toHaveProperty('queuedMs');
+  });
+
   it('F2: an instant that cannot be submitted is passed over with its reason', async () => {
     await upsert({ workflow: task('work', [], { unique: { key: 'k', onConflict: 'reject' } }) });
     await submitTask(

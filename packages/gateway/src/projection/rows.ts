@@ -1,6 +1,15 @@
 /** Rows of the small views, each from the state. Pure but for the leases as last measured. */
 import { hash32, type HandlerInfo } from '@leasehold/core/model';
-import type { HandlerView, LockRow, NodeRow, QueueRow, ScheduleRow, TaskRow, WorkflowRow } from '@leasehold/wire';
+import type {
+  HandlerDefaults,
+  HandlerView,
+  LockRow,
+  NodeRow,
+  QueueRow,
+  ScheduleRow,
+  TaskRow,
+  WorkflowRow,
+} from '@leasehold/wire';
 import { redactText } from '../guard/redact.js';
 import type { Facts } from './facts.js';
 import type { Leases } from './leases.js';
@@ -68,7 +77,7 @@ export function lockRow({ state, leases }: RowContext, id: string): LockRow | un
 }
 
 export function handlerView(handler: HandlerInfo): HandlerView {
-  const { name, queue, variadic, results, description, runbookUrl } = handler;
+  const { name, queue, variadic, results, description, runbookUrl, defaults } = handler;
   return {
     name,
     queue,
@@ -77,6 +86,16 @@ export function handlerView(handler: HandlerInfo): HandlerView {
     ...(variadic === undefined ? {} : { variadic }),
     ...(description === undefined ? {} : { description }),
     ...(runbookUrl === undefined || !/^https?:\/\//i.test(runbookUrl) ? {} : { runbookUrl }),
+    ...(defaults === undefined ? {} : { defaults: defaultsView(defaults) }),
+  };
+}
+
+function defaultsView({ priority, timeoutMs, retry }: NonNullable<HandlerInfo['defaults']>): HandlerDefaults {
+  return {
+    ...(priority === undefined ? {} : { priority }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(retry?.count === undefined ? {} : { retries: retry.count }),
+    ...(retry?.backoff === undefined ? {} : { backoff: retry.backoff }),
   };
 }
 

@@ -24,6 +24,7 @@ import {
 import { z } from 'zod';
 import type { Board } from '../projection/board.js';
 import { scheduleRow } from '../projection/rows.js';
+import { withHandlerDefaults } from './advertised.js';
 import { IdParams, operatorCall, route, type Route } from './route.js';
 import { shownSource } from './workflow-detail.js';
 
@@ -64,11 +65,12 @@ const putSchedule = route({
   params: IdParams,
   body: UpsertSchedule,
   response: Done,
-  run: async (call, { store }) => {
+  run: async (call, { store, board }) => {
     const { id } = call.params;
     const { body } = call;
     const before = await readSchedule(store, id);
-    const workflow = (body.workflow as Workflow | undefined) ?? before?.record.workflow;
+    const given = body.workflow as Workflow | undefined;
+    const workflow = given === undefined ? before?.record.workflow : withHandlerDefaults(board, store, given);
     if (workflow === undefined) {
       throw new LeaseholdError('invalid', 'workflow: a new schedule needs one', { field: 'workflow' });
     }

@@ -15,6 +15,7 @@ import { advance, submitWorkflow, type Submitted } from '@leasehold/core/store';
 import { Done, SubmitCheck, SubmitTask, SubmitWorkflow } from '@leasehold/wire';
 import type { z } from 'zod';
 import type { Board } from '../projection/board.js';
+import { withHandlerDefaults } from './advertised.js';
 import { route, type Call, type Route, type RouteContext } from './route.js';
 
 type AnyCall = Call<unknown, unknown, unknown>;
@@ -52,7 +53,8 @@ async function submit(
 ): Promise<Done> {
   const { store, logger } = context;
   const { actor } = call.identity;
-  const checked = normalizeWorkflow(given, {}, store.now(), { ...LIMITS, ...store.limits });
+  const filled = withHandlerDefaults(context.board, store, given);
+  const checked = normalizeWorkflow(filled, {}, store.now(), { ...LIMITS, ...store.limits });
   // What a handler declares as secret is marked in the record, so that it stays hidden when no worker is there to say so.
   const workflow = mapSignatures(checked, (signature) => {
     const secrets = context.board.state.secrets.of(signature);
@@ -120,7 +122,7 @@ const checkFlow = route({
 
 function check({ board, store }: RouteContext, given: Workflow, warnings: readonly string[]): SubmitCheck {
   const limits = { ...LIMITS, ...store.limits };
-  const workflow = normalizeWorkflow(given, {}, store.now(), limits);
+  const workflow = normalizeWorkflow(withHandlerDefaults(board, store, given), {}, store.now(), limits);
   const { tasks, joins } = compileWorkflow('check', workflow);
   const sizes = tasks.map(({ signature }) => payloadBytes(signature.args));
   return {
