@@ -55,6 +55,11 @@ const PAGES = {
   },
   workflows: '/workflows',
   workflow: open('/workflows', 'main a[href*="/workflows/"]:not([href$="/new"])'),
+  'workflow-group': async (page) => {
+    await page.goto(`${base}/workflows`);
+    await page.locator('main a[href*="/workflows/"]:not([href$="/new"])').nth(2).click();
+    await page.waitForURL((url) => !url.pathname.endsWith('/workflows'));
+  },
   'workflow-new': '/workflows/new',
   'workflow-new-filled': async (page) => {
     await page.goto(`${base}/workflows/new`);

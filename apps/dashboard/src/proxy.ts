@@ -10,6 +10,8 @@ function policy(nonce: string): string {
     `default-src 'self'`,
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${dev ? ` 'unsafe-eval'` : ''}`,
     `style-src 'self' ${dev ? `'unsafe-inline'` : `'nonce-${nonce}'`}`,
+    // Layouts of graphs are computed beside the page; a worker cannot have the page's nonce.
+    `worker-src 'self'`,
     `img-src 'self' data:`,
     `font-src 'self'`,
     `connect-src 'self'`,

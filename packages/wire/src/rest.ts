@@ -144,11 +144,32 @@ export const WorkflowJoin = z.object({
   range: z.tuple([z.number(), z.number()]),
   policy: z.string(),
 });
+/** One task, or the like ones among many: of one name, at one place of branches that are alike. */
+export const WorkflowPictureNode = z.object({
+  id: z.string(),
+  /** Of the task, or the lowest of those it stands for. */
+  index: z.number(),
+  name: z.string(),
+  count: z.number(),
+  /** Absent when it stands for several. */
+  taskId: z.string().exactOptional(),
+  /** How many are in each state; what has not been made yet is in none. */
+  states: z.partialRecord(TaskStateName, z.number()),
+});
+export type WorkflowPictureNode = z.infer<typeof WorkflowPictureNode>;
+export const WorkflowPicture = z.object({
+  nodes: z.array(WorkflowPictureNode),
+  edges: z.array(z.tuple([z.string(), z.string()])),
+});
+export type WorkflowPicture = z.infer<typeof WorkflowPicture>;
+
 export const WorkflowDetail = z.object({
   asOf: Decimal,
   row: WorkflowRow,
   /** Absent when the workflow has more than 2 000 tasks: list its members instead. */
   graph: z.object({ tasks: z.array(WorkflowGraphNode), joins: z.array(WorkflowJoin) }).exactOptional(),
+  /** The graph for the eye, branches that are alike drawn once. Absent when even so it has more than 500 nodes. */
+  picture: WorkflowPicture.exactOptional(),
   /** The source as it was submitted, arguments redacted; absent with the graph. */
   source: z.unknown(),
   members: z.array(TaskRow),

@@ -1,5 +1,6 @@
 import { boardEn } from './board.en';
 import { frameEn } from './frame.en';
+import { graphEn } from './graph.en';
 import { listEn } from './list.en';
 import { operateEn } from './operate.en';
 import { pagesEn } from './pages.en';
@@ -7,7 +8,7 @@ import { taskEn } from './task.en';
 import type { Params } from './translate';
 
 /** English is the key set: another language that lacks a key does not compile. */
-export const en = { ...frameEn, ...boardEn, ...listEn, ...taskEn, ...pagesEn, ...operateEn } as const;
+export const en = { ...frameEn, ...boardEn, ...listEn, ...graphEn, ...taskEn, ...pagesEn, ...operateEn } as const;
 
 export type MessageKey = keyof typeof en;
 export type Message<K extends MessageKey> = (typeof en)[K];

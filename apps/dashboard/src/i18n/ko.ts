@@ -1,6 +1,7 @@
 import { boardKo } from './board.ko';
 import type { MessageKey } from './en';
 import { frameKo } from './frame.ko';
+import { graphKo } from './graph.ko';
 import { listKo } from './list.ko';
 import { operateKo } from './operate.ko';
 import { pagesKo } from './pages.ko';
@@ -10,6 +11,7 @@ export const ko: Readonly<Record<MessageKey, string>> = {
   ...frameKo,
   ...boardKo,
   ...listKo,
+  ...graphKo,
   ...taskKo,
   ...pagesKo,
   ...operateKo,

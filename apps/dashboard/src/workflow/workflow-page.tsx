@@ -1,7 +1,8 @@
 'use client';
-import type { TaskRow, WorkflowDetail, WorkflowRow } from '@leasehold/wire';
+import type { TaskRow, WorkflowDetail, WorkflowPicture, WorkflowRow } from '@leasehold/wire';
 import { isWorkflowEnded } from '@leasehold/core/model';
 import { Ban, RotateCw } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useMemo, useState } from 'react';
 import { useActions } from '../api/actions';
 import { useFaded } from '../api/acting';
@@ -21,14 +22,14 @@ import { StackBar } from '../ui/stack-bar';
 import { Loading } from '../ui/states';
 import { StateMark, WorkflowMark } from '../ui/state-mark';
 import { Table, type Column } from '../ui/table';
-import { Graph, type GraphNode } from './graph';
 import { RetryFrom } from './retry-from';
 import { useWorkflow } from './use-workflow';
 
-type Graphed = NonNullable<WorkflowDetail['graph']>;
+const FlowGraph = dynamic(async () => (await import('./flow-graph')).FlowGraph, { ssr: false });
+const Gantt = dynamic(async () => (await import('./gantt')).Gantt, { ssr: false });
 
-/** Beyond this many the picture tells less than the list. */
-const GRAPH_LIMIT = 500;
+/** A thousand chords have a thousand barriers; the graph shows how far they are. */
+const BARRIERS_SHOWN = 12;
 
 export function WorkflowPage({ id }: { id: string }) {
   const { detail, row, rows, error, retry } = useWorkflow(id);
@@ -48,6 +49,10 @@ function WorkflowBody({
 }) {
   const t = useT();
   const faded = useFaded(row.id);
+  const members = useMemo(
+    () => [...rows.values()].toSorted((a, b) => (a.workflow?.index ?? 0) - (b.workflow?.index ?? 0)),
+    [rows],
+  );
   return (
     <Page className={faded ? 'opacity-60' : ''}>
       <title>{`${row.name === '' ? shortId(row.id) : row.name} · Leasehold`}</title>
@@ -79,13 +84,10 @@ function WorkflowBody({
         <Loading rows={4} />
       ) : (
         <div className="mt-7 flex flex-col gap-7">
-          <FlowGraph detail={detail} rows={rows} />
+          <FlowPicture detail={detail} rows={rows} />
+          {rows.size > 0 && <Gantt rows={members} />}
           {detail.failures.length > 0 && <Failures failures={detail.failures} />}
-          <Members
-            rows={[...rows.values()].toSorted((a, b) => (a.workflow?.index ?? 0) - (b.workflow?.index ?? 0))}
-            total={row.tasks}
-            flow={row}
-          />
+          <Members rows={members} total={row.tasks} flow={row} />
         </div>
       )}
     </Page>
@@ -99,7 +101,7 @@ function Progress({ row }: { row: WorkflowRow }) {
     <section aria-label={t('flow.progress')}>
       <StackBar states={row.states} height={8} />
       <p className="mt-1.5 flex flex-wrap gap-x-4 gap-y-0.5 text-xs">
-        <b>{t('flow.doneOf', { done: grouped(row.done), total: grouped(row.tasks) })}</b>
+        <b>{t('flow.doneOf', { done: grouped(row.states['SUCCESS'] ?? 0), total: grouped(row.tasks) })}</b>
         {parts.map((state) => (
           <TextLink
             key={state}
@@ -150,31 +152,26 @@ function FlowActions({ row }: { row: WorkflowRow }) {
   );
 }
 
-function nodesOf(graph: Graphed, rows: ReadonlyMap<string, TaskRow>): readonly GraphNode[] {
-  return graph.tasks.map((task) => {
-    const state = rows.get(task.id)?.state ?? task.state;
-    return {
-      index: task.index,
-      name: task.name,
-      after: task.after,
-      href: `/tasks/${encodeURIComponent(task.id)}`,
-      ...(state === undefined ? {} : { state }),
-    };
+/** One task's state is as live as its row; of many together the server counts. */
+function livePicture(picture: WorkflowPicture, rows: ReadonlyMap<string, TaskRow>): WorkflowPicture {
+  const nodes = picture.nodes.map((node) => {
+    const state = node.taskId === undefined ? undefined : rows.get(node.taskId)?.state;
+    return state === undefined || node.states[state] === 1 ? node : { ...node, states: { [state]: 1 } };
   });
+  return { ...picture, nodes };
 }
 
-function FlowGraph({ detail, rows }: { detail: WorkflowDetail; rows: ReadonlyMap<string, TaskRow> }) {
+function FlowPicture({ detail, rows }: { detail: WorkflowDetail; rows: ReadonlyMap<string, TaskRow> }) {
   const t = useT();
-  const { graph } = detail;
-  const nodes = useMemo(() => (graph === undefined ? [] : nodesOf(graph, rows)), [graph, rows]);
-  if (graph === undefined || nodes.length > GRAPH_LIMIT)
-    return <p className="text-ink3 text-xs">{t('flow.tooLarge')}</p>;
-  const barriers = graph.joins.filter((join) => join.join > 0);
+  const { graph, picture } = detail;
+  const live = useMemo(() => (picture === undefined ? undefined : livePicture(picture, rows)), [picture, rows]);
+  if (live === undefined) return <p className="text-ink3 text-xs">{t('flow.tooLarge')}</p>;
+  const barriers = (graph?.joins ?? []).filter((join) => join.join > 0).slice(0, BARRIERS_SHOWN);
   return (
     <Section title={t('flow.graph')} aside={t('board.asOf', { rev: grouped(detail.asOf) })}>
-      <Graph nodes={nodes} label={t('flow.graph')} />
+      <FlowGraph picture={live} workflowId={detail.row.id} />
       {barriers.length > 0 && (
-        <ul className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
+        <ul className="mt-2 flex flex-wrap gap-x-5 gap-y-1 text-xs">
           {barriers.map((join) => (
             <li key={join.join} className="text-ink2">
               {t('flow.barrier', { n: join.join, done: Math.max(0, join.slots - join.left), total: join.slots })}

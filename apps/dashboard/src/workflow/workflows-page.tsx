@@ -82,7 +82,7 @@ function useColumns(): readonly Column<WorkflowRow>[] {
         <div className="min-w-28">
           <StackBar states={flow.states} />
           <p className="text-2xs text-ink3 mt-1">
-            {t('flow.doneOf', { done: grouped(flow.done), total: grouped(flow.tasks) })}
+            {t('flow.doneOf', { done: grouped(flow.states['SUCCESS'] ?? 0), total: grouped(flow.tasks) })}
             {flow.failed > 0 && <span className="text-failure"> · {t('flow.failedN', { n: flow.failed })}</span>}
           </p>
         </div>

@@ -1,23 +1,18 @@
 /** One workflow: its graph compiled from the stored source, and its members as the board has them. */
 import { prefixEnd } from '@leasehold/core/kv';
-import {
-  compileWorkflow,
-  LeaseholdError,
-  mapSignatures,
-  memberId,
-  type CompiledWorkflow,
-  type Workflow,
-} from '@leasehold/core/model';
-import { decodeSource, type Store } from '@leasehold/core/store';
+import { LeaseholdError, mapSignatures, memberId, type CompiledWorkflow, type Workflow } from '@leasehold/core/model';
+import { decodeSource, readGraph, type Store } from '@leasehold/core/store';
 import type { TaskRow, WorkflowDetail } from '@leasehold/wire';
 import { redactText, showValues } from '../guard/redact.js';
 import type { Board } from '../projection/board.js';
 import { lastOf, predecessorsOf, type Predecessor } from '../projection/facts.js';
+import { pictureOf } from '../projection/picture.js';
 import { workflowRow } from '../projection/rows.js';
 
 /** Beyond it the page shows a list instead of a graph. */
 const GRAPH_TASKS = 2_000;
-const MEMBERS = 2_000;
+/** As many as the page lists; the list of tasks has all. */
+const MEMBERS = 500;
 /** Two wide groups in a row would have millions of edges; the join stands for those that are left out. */
 const EDGES_INTO_ONE = 100;
 
@@ -28,7 +23,9 @@ export async function workflowDetail(board: Board, store: Store, id: string): Pr
   if (row === undefined || kept === undefined)
     throw new LeaseholdError('not-found', `there is no workflow ${id}`, { id });
   const source = row.tasks <= GRAPH_TASKS ? await readSource(store, id) : undefined;
-  const graph = source === undefined ? undefined : compileWorkflow(id, source);
+  const compiled = await readGraph(store, id);
+  const graph = source === undefined ? undefined : compiled;
+  const picture = compiled === undefined ? undefined : pictureOf(compiled, (task) => state.tasks.get(task)?.state);
   return {
     asOf: board.revision,
     row,
@@ -36,6 +33,7 @@ export async function workflowDetail(board: Board, store: Store, id: string): Pr
     members: members(board, id, row.tasks),
     failures: (kept.record.failures ?? []).map((failure) => ({ ...failure, error: redactText(failure.error) })),
     ...(graph === undefined ? {} : { graph: graphView(board, graph) }),
+    ...(picture === undefined ? {} : { picture }),
   };
 }
 
