@@ -2,6 +2,7 @@
 /** `leasehold`: a scheduler's operations from a shell. It runs no tasks itself. */
 import { Command } from 'commander';
 import { addDoctor } from './commands/doctor.js';
+import { addEpoch } from './commands/epoch.js';
 import { addLimits } from './commands/limits.js';
 import { addNodes } from './commands/nodes.js';
 import { addQueues } from './commands/queues.js';
@@ -28,6 +29,7 @@ const program = new Command('leasehold')
 
 for (const add of [addUp, addSubmit, addTasks, addQueues, addLimits, addNodes, addWatch, addWhy, addDoctor, addVerify])
   add(program);
+addEpoch(program);
 
 // A reader that has seen enough (`leasehold ls | head`) closes the pipe; that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>

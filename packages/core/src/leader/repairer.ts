@@ -120,8 +120,8 @@ export class Repairer implements Service {
     for (let at = 0; at < due.length && !signal.aborted; at += AT_ONCE) {
       const driving = Promise.all(due.slice(at, at + AT_ONCE).map(([id, mark]) => this.#driveOne(id, mark)));
       // A driver that the fence refuses gets nowhere: a term that is over does not wait for it.
-      await Promise.race([driving, aborted(signal)]);
       driving.catch(() => undefined);
+      await orAborted(driving, signal);
     }
   }
 
@@ -148,7 +148,16 @@ export class Repairer implements Service {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** As `work`, or at once when the signal aborts. The signal lives longer than any pass: nothing of one stays on it. */
+function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve, reject) => {
+    const end = (then: () => void): void => {
+      signal.removeEventListener('abort', stop);
+      then();
+    };
+    const stop = (): void => end(resolve);
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(stop, (error: unknown) => end(() => reject(error instanceof Error ? error : new Error(String(error)))));
+  });
 }

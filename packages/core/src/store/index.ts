@@ -17,6 +17,7 @@ export * from './membership.js';
 export { loopRenewer, type Renewer, type RenewerSource } from './renewer.js';
 export { threadRenewer, type ThreadRenewerOptions } from './keepalive.js';
 export * from './create.js';
+export { listNamespaces, raiseEpoch, readEpoch } from './epoch.js';
 export * from './leadership.js';
 export * from './pages.js';
 export * from './schedules.js';

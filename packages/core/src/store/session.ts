@@ -12,6 +12,7 @@
  *     lease would leave a node alive for ever.
  * N5  Revoking is the last act: it takes every lock that is still there away.
  */
+import { setMaxListeners } from 'node:events';
 import type { KeyValue, LeaseId } from '../kv/kv.js';
 import { decodeRecord, encodeRecord } from '../model/codec.js';
 import { LeaseholdError } from '../model/errors.js';
@@ -162,6 +163,8 @@ export class Session {
       ],
     });
     this.holder = Object.freeze({ node: id, lease, fence: this.fence });
+    // Every run and every wait under this session listens: that is no leak.
+    setMaxListeners(0, this.#controller.signal);
     this.#watchTrust();
   }
 

@@ -1,6 +1,7 @@
 /**
  * Every few seconds: what etcd says this session holds against what this process knows. A lock that nobody here runs (the
- * answer to its claim got lost) is handed back; a handler whose lock is gone is told to stop.
+ * answer to its claim got lost) is handed back; a handler whose lock is gone is told to stop; and a session that another
+ * epoch has ended (etcd was restored) is found out, although its lease is still kept.
  */
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -47,6 +48,7 @@ export class Audits {
     const { store, membership, sweep } = this.#options;
     const { session } = membership;
     if (session === undefined) return;
+    await session.check();
     const audit = await auditLocks(store, session);
     if (!session.isTrusted()) return;
     await this.#handBackStrays(session, audit);

@@ -6,6 +6,8 @@
  * K2  A claim is decided on settings as seen, and guarded by those same ones (I9); when they turn out old, it begins anew.
  * K3  An entry that was taken out of a window is given back, parked or marked as held, whatever becomes of its claim.
  * K4  While a claim is in doubt its task counts as owned, so that the audit does not take its lock for a stray.
+ * K5  What this process owns is not claimed again, whatever old entry asks for it: the lock that refuses such a claim is
+ *     this session's own and would pass for the answer to a claim in doubt, and the handler would run twice as one attempt.
  * K5  In an ordered queue one claim is decided at a time, of the first entry that may be claimed, and its answer awaited:
  *     that whatever stands before an entry was claimed once, is gone, or is blocked, nobody's later claim can make untrue.
  */
@@ -50,6 +52,8 @@ export interface ClaimerOptions {
   readonly concurrency: number;
   /** The session to claim under; undefined: nothing is claimed now. */
   readonly session: () => Session | undefined;
+  /** Whether this process claims, runs or settles it already, in this worker or in another under the same session. */
+  readonly owned: (id: string) => boolean;
   /** Runs what was claimed, to its end. */
   readonly run: (session: Session, held: Held) => Promise<void>;
 }
@@ -180,6 +184,10 @@ export class Claimer {
     }
     if (this.#claiming.has(entry.id)) {
       source.park(entry, `claim ${entry.id}`);
+      return 'parked';
+    }
+    if (this.#options.owned(entry.id)) {
+      source.held(entry);
       return 'parked';
     }
     if (!this.#mayClaim(lane)) return 'lane-full';

@@ -293,6 +293,7 @@ export class Worker implements Service {
       lanes: this.#lanes,
       concurrency,
       session: () => this.#claimSession(),
+      owned: (id) => this.#membership.owns(id),
       run: (session, held) => this.#run(session, held),
     });
   }
