@@ -44,6 +44,8 @@ describe('a pause (I9)', () => {
       key: '',
       shard: 0,
       order: task.order ?? 0,
+      priority: 0,
+      created: 0n,
       id,
       revision: 0n,
       ready: { name: 't' },
