@@ -10,7 +10,7 @@ import { Cluster, type Door } from './cluster.js';
 import { Crew, tokensOutOfOrder } from './crew.js';
 import { FAULTS, type Fault, type FaultName, type Stage } from './faults.js';
 import { Load } from './load.js';
-import { Measures, type Spread } from './measures.js';
+import { Measures, type Recovery, type Spread } from './measures.js';
 import { Recorder } from './recorder.js';
 
 export interface ChaosOptions {
@@ -22,6 +22,8 @@ export interface ChaosOptions {
   readonly rate?: number;
   /** The nodes' leases. Default 4000. */
   readonly ttlMs?: number;
+  /** Operators at work too. Default true. */
+  readonly operators?: boolean;
   /** Only these. Default: all. */
   readonly faults?: readonly FaultName[];
   /** How long everything may take to end when all is mended. Default 120 000. */
@@ -39,7 +41,7 @@ export interface ChaosReport {
   readonly acts: number;
   readonly runs: number;
   readonly revisions: number;
-  readonly recovery: { readonly storeWell: Spread; readonly storeIll: Spread };
+  readonly recovery: Recovery;
   readonly unavailability: Spread;
   /** From the last fault until everything had ended. */
   readonly settledMs: number;
@@ -75,7 +77,7 @@ interface Run {
 }
 
 async function begin(cluster: Cluster, options: ChaosOptions, cleanups: (() => Promise<void>)[]): Promise<Run> {
-  const { seed, ttlMs = 4_000, workers = 3, rate = 6 } = options;
+  const { seed, ttlMs = 4_000, workers = 3, rate = 6, operators = true } = options;
   const namespace = `chaos-${seed}`;
   const { revision } = await cluster.kv.range({ key: 'chaos-none' });
   const recorder = new Recorder(cluster.kv, namespace, revision);
@@ -85,7 +87,7 @@ async function begin(cluster: Cluster, options: ChaosOptions, cleanups: (() => P
   const crew = await Crew.start(cluster, namespace, workers, ttlMs);
   cleanups.push(() => crew.stop());
   const submitter: Door = await cluster.door();
-  const load = new Load({ door: submitter, namespace, random: new Random(`load/${seed}`), seed, rate });
+  const load = new Load({ door: submitter, namespace, random: new Random(`load/${seed}`), seed, rate, operators });
   cleanups.push(() => load.close());
   return { stage: { cluster, crew, submitter, recorder, measures, ttlMs }, load };
 }
@@ -121,9 +123,9 @@ async function strike(
     say(`${((performance.now() - began) / 1_000).toFixed(1)} s  ${name}`);
     counts[name] = (counts[name] ?? 0) + 1;
     busy.add(fault.area);
-    const done = fault.area === 'store' ? stage.measures.storeFault() : undefined;
+    const done = stage.measures.fault();
     const one = fault.run(stage, random.fork(`${name}/${counts[name]}`)).finally(() => {
-      done?.();
+      done();
       busy.delete(fault.area);
       running.delete(one);
     });

@@ -27,6 +27,8 @@ export interface LoadOptions {
   readonly seed: number;
   /** Submissions a second; a submission is 1 to 40 tasks. */
   readonly rate: number;
+  /** Whether operators cancel, retry, release and pause meanwhile. */
+  readonly operators: boolean;
 }
 
 export class Load {
@@ -46,7 +48,7 @@ export class Load {
     // One for each thing that waits for its time.
     setMaxListeners(0, this.#stopping.signal);
     this.#track(this.#submitAll());
-    this.#track(this.#operate());
+    if (options.operators) this.#track(this.#operate());
   }
 
   /** Submits nothing new, resumes what was paused, and resolves when every submission was answered. */

@@ -14,16 +14,22 @@ export interface Spread {
   readonly maxMs: number;
 }
 
+export interface Recovery {
+  readonly alone: Spread;
+  readonly amidOthers: Spread;
+}
+
 interface Kill {
   readonly atMs: number;
   readonly tasks: Set<string>;
-  /** No fault of the store, from a lease before the kill until the task went on. */
-  readonly storeWell: () => boolean;
+  /** How many faults had begun by then, this one included: more later means that it was not the only one. */
+  readonly faults: number;
+  readonly alone: boolean;
 }
 
 export class Measures {
   /** From SIGKILL until somebody else claimed or ended the task. */
-  readonly #recoveries: { readonly ms: number; readonly storeWell: boolean }[] = [];
+  readonly #recoveries: { readonly ms: number; readonly alone: boolean }[] = [];
   readonly #outages: number[] = [];
   readonly #recorder: Recorder;
   readonly #ttlMs: number;
@@ -31,8 +37,9 @@ export class Measures {
   readonly #stopping = new AbortController();
   readonly #probing: Promise<void>;
   #lastAnswerMs = performance.now();
-  #storeFaultMs = Number.NEGATIVE_INFINITY;
-  #storeFaults = 0;
+  #faults = 0;
+  #begun = 0;
+  #otherMs = Number.NEGATIVE_INFINITY;
   #leaderLostMs: number | undefined;
 
   constructor(kv: Kv, recorder: Recorder, ttlMs: number) {
@@ -42,11 +49,11 @@ export class Measures {
     this.#probing = this.#probe(kv);
   }
 
-  /** The recoveries, apart by whether the store was well meanwhile. */
-  get recovery(): { readonly storeWell: Spread; readonly storeIll: Spread } {
-    const of = (well: boolean): Spread =>
-      spread(this.#recoveries.filter(({ storeWell }) => storeWell === well).map(({ ms }) => ms));
-    return { storeWell: of(true), storeIll: of(false) };
+  /** The recoveries, apart by whether the kill was the only thing that kept the task from going on. */
+  get recovery(): Recovery {
+    const of = (wanted: boolean): Spread =>
+      spread(this.#recoveries.filter(({ alone }) => alone === wanted).map(({ ms }) => ms));
+    return { alone: of(true), amidOthers: of(false) };
   }
 
   /** From the death of etcd's leader until a write was answered again. */
@@ -54,11 +61,13 @@ export class Measures {
     return spread(this.#outages);
   }
 
-  storeFault(): () => void {
-    this.#storeFaults++;
+  /** A fault begins; to be called again at its end. */
+  fault(): () => void {
+    this.#faults++;
+    this.#begun++;
     return () => {
-      this.#storeFaults--;
-      this.#storeFaultMs = performance.now();
+      this.#faults--;
+      if (this.#faults > 0) this.#otherMs = performance.now();
     };
   }
 
@@ -67,8 +76,8 @@ export class Measures {
     const nodes = new Set([...this.#recorder.pids].filter(([, one]) => one === pid).map(([id]) => id));
     const tasks = new Set([...this.#recorder.locks].filter(([, node]) => nodes.has(node)).map(([task]) => task));
     const atMs = performance.now();
-    const storeWell = (): boolean => this.#storeFaults === 0 && this.#storeFaultMs < atMs - this.#ttlMs;
-    if (tasks.size > 0) this.#kills.add({ atMs, tasks, storeWell });
+    const alone = this.#faults === 1 && this.#otherMs < atMs - this.#ttlMs && !this.#pausedSince(atMs);
+    if (tasks.size > 0) this.#kills.add({ atMs, tasks, faults: this.#begun, alone });
   }
 
   leaderLost(): void {
@@ -80,6 +89,11 @@ export class Measures {
     await this.#probing;
   }
 
+  /** What is paused goes on when it is resumed, whoever died. */
+  #pausedSince(ms: number): boolean {
+    return this.#recorder.paused.size > 0 || this.#recorder.resumedMs > ms;
+  }
+
   /** A task goes on when it is locked again, or when its record is changed by whoever looked after it. */
   #see({ events }: HistoryRevision): void {
     if (this.#kills.size === 0) return;
@@ -88,7 +102,8 @@ export class Measures {
       if (type !== 'put' || (parsed?.kind !== 'locks' && parsed?.kind !== 'tasks')) continue;
       for (const kill of this.#kills) {
         if (!kill.tasks.delete(parsed.id)) continue;
-        this.#recoveries.push({ ms: performance.now() - kill.atMs, storeWell: kill.storeWell() });
+        const alone = kill.alone && kill.faults === this.#begun && !this.#pausedSince(kill.atMs);
+        this.#recoveries.push({ ms: performance.now() - kill.atMs, alone });
         if (kill.tasks.size === 0) this.#kills.delete(kill);
       }
     }

@@ -5,7 +5,7 @@
 import { prefixEnd, type Kv, type KvError, type Revision, type WatchHandle } from '../../src/kv/index.js';
 import { decodeRecord } from '../../src/model/codec.js';
 import { Keys } from '../../src/model/keys.js';
-import type { LeaderRecord, NodeRecord } from '../../src/model/records.js';
+import type { LeaderRecord, NodeRecord, Settings } from '../../src/model/records.js';
 import type { LockRecord } from '../../src/model/task.js';
 import { byRevision, Checker, type HistoryRevision, type Violation } from '../../src/verify/index.js';
 
@@ -19,6 +19,9 @@ export class Recorder {
   /** Process ids of live nodes, by node id. */
   readonly pids = new Map<string, number>();
   leader: string | undefined;
+  /** Keys of settings that pause something now, and when the last pause ended. */
+  readonly paused = new Set<string>();
+  resumedMs = Number.NEGATIVE_INFINITY;
   readonly #kv: Kv;
   readonly #ring: HistoryRevision[] = [];
   readonly #listeners = new Set<(revision: HistoryRevision) => void>();
@@ -135,6 +138,10 @@ export class Recorder {
     } else if (parsed?.kind === 'nodes') {
       if (type === 'put') this.pids.set(parsed.id, decodeRecord<NodeRecord>(kv.value, 'node').pid);
       else this.pids.delete(parsed.id);
+    } else if (parsed?.kind === 'queues' || parsed?.kind === 'names' || parsed?.kind === 'all') {
+      const paused = type === 'put' && decodeRecord<Settings>(kv.value, 'settings').paused !== undefined;
+      if (paused) this.paused.add(kv.key);
+      else if (this.paused.delete(kv.key)) this.resumedMs = performance.now();
     } else if (parsed?.kind === 'leader') {
       this.leader = type === 'put' ? decodeRecord<LeaderRecord>(kv.value, 'leader').node : undefined;
     }

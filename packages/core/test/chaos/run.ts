@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- [--minutes N] [--seed S] [--workers N] [--rate N] [--ttl MS] [--faults a,b] [--json]`: faults for so
+ * `npm run chaos -- [--minutes N] [--seed S] [--workers N] [--rate N] [--ttl MS] [--faults a,b] [--no-operators] [--json]`: faults for so
  * long, and the verdict. Exit code 1 when anything was lost, done twice or broken.
  */
 import { parseArgs } from 'node:util';
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '6' },
     ttl: { type: 'string', default: '4000' },
     faults: { type: 'string' },
+    'no-operators': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -33,6 +34,7 @@ const report = await chaos({
   workers: Number(values.workers),
   rate: Number(values.rate),
   ttlMs: Number(values.ttl),
+  operators: !values['no-operators'],
   ...(faults === undefined ? {} : { faults: faults as FaultName[] }),
   say,
 });
@@ -50,8 +52,8 @@ function lines(report: ChaosReport, ttlMs: number): string[] {
       .join(', ')}`,
     `${report.acknowledged} submissions acknowledged, ${report.refused} refused, asked again after no answer ${report.ambiguous} times; ${report.acts} acts of operators`,
     `${report.runs} runs of handlers, ${report.revisions} revisions checked`,
-    `a killed worker's tasks went on after, etcd well: ${spreadText(recovery.storeWell)}`,
-    `a killed worker's tasks went on after, etcd ill: ${spreadText(recovery.storeIll)}`,
+    `a killed worker's tasks went on after, nothing else wrong: ${spreadText(recovery.alone)}`,
+    `a killed worker's tasks went on after, amid other faults: ${spreadText(recovery.amidOthers)}`,
     `writes unanswered after the death of etcd's leader: ${spreadText(report.unavailability)}`,
     `everything had ended ${report.settledMs} ms after the last fault`,
     ...violations.map(({ invariant, revision, message }) => `VIOLATION of ${invariant} at ${revision}: ${message}`),
