@@ -2,6 +2,7 @@
 /** `npm run bench -- <name>... [--json] [--quick]` */
 import { parseArgs } from 'node:util';
 import type { Bench } from './bench.js';
+import { bulk } from './bulk.js';
 import { ceiling } from './ceiling.js';
 import { due } from './due.js';
 import { table } from './figures.js';
@@ -11,7 +12,7 @@ import { recovery } from './recovery.js';
 import { throughput } from './throughput.js';
 import { chains, groups } from './workflows.js';
 
-const BENCHES: readonly Bench[] = [ceiling, throughput, latency, chains, groups, due, recovery, limits];
+const BENCHES: readonly Bench[] = [ceiling, throughput, latency, chains, groups, due, recovery, limits, bulk];
 
 const USAGE = `npm run bench -- <name>... [--json] [--quick]
 

@@ -5,6 +5,7 @@ import { resolveOptions, requireSafeBind, type GatewayOptions } from './options.
 import { checkHost, type Refusal } from './guard/origin.js';
 import { Hub } from './live/hub.js';
 import { Board } from './projection/board.js';
+import { BulkRunner } from './bulk/runner.js';
 import { buildApp } from './rest/app.js';
 
 export interface Gateway {
@@ -50,7 +51,16 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     // Whoever waits for the revision of his act learns at once that the board has reached it.
     onChanged: (revision) => void board.reached(revision).then(() => hub.beat()),
   });
+  const bulks = new BulkRunner({
+    board,
+    store,
+    clock,
+    logger,
+    ...(options.bulkPaceMs === undefined ? {} : { paceMs: options.bulkPaceMs }),
+  });
   await board.start();
+  // Who may change nothing runs nothing either.
+  if (!readOnly) await bulks.start();
   let closing: Promise<void> | undefined;
   return {
     board,
@@ -71,6 +81,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     close: () => {
       closing ??= (async () => {
         await hub.close();
+        await bulks.stop();
         await board.stop();
         await app.close();
         store.committer.close();

@@ -28,6 +28,8 @@ export interface GatewayOptions {
   /** Default 1 MiB. */
   readonly bodyLimitBytes?: number;
   readonly maxSockets?: number;
+  /** A rest between two chunks of a bulk, ms, so that workers and viewers get their turn. Default 0. */
+  readonly bulkPaceMs?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
   /** Ask a silent watch for progress after so long, ms. */
@@ -35,7 +37,7 @@ export interface GatewayOptions {
 }
 
 export type ResolvedOptions = GatewayOptions &
-  Required<Omit<GatewayOptions, 'caps' | 'storageSoftLimitBytes' | 'quietMs' | 'kv'>>;
+  Required<Omit<GatewayOptions, 'caps' | 'storageSoftLimitBytes' | 'quietMs' | 'bulkPaceMs' | 'kv'>>;
 
 /** @throws LeaseholdError `invalid`, naming the field. */
 export function resolveOptions(given: GatewayOptions): ResolvedOptions {

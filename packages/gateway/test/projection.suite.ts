@@ -26,7 +26,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-const VIEWS: readonly ViewName[] = ['nodes', 'locks', 'queues', 'workflows', 'errors', 'schedules'];
+const VIEWS: readonly ViewName[] = ['nodes', 'locks', 'queues', 'workflows', 'errors', 'schedules', 'bulks'];
 
 /** Everything the board shows, apart from measured countdowns and its own latencies, which a newcomer has not seen. */
 function picture(gateway: Gateway): unknown {

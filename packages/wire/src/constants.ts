@@ -35,5 +35,15 @@ export type TaskSort = (typeof TASK_SORTS)[number];
 /** Newest first. */
 export const DEFAULT_TASK_ORDER: TaskOrder = Object.freeze({ by: 'created', desc: true });
 
-export const VIEWS = ['tasks', 'nodes', 'locks', 'queues', 'workflows', 'errors', 'schedules', 'summary'] as const;
+export const VIEWS = [
+  'tasks',
+  'nodes',
+  'locks',
+  'queues',
+  'workflows',
+  'errors',
+  'schedules',
+  'bulks',
+  'summary',
+] as const;
 export type ViewName = (typeof VIEWS)[number];

@@ -1,5 +1,6 @@
 /** The contract between gateway and browser. Pure and browser-safe. */
 export * from './audit.js';
+export * from './bulk.js';
 export * from './constants.js';
 export * from './decimal.js';
 export * from './live.js';

@@ -1,6 +1,7 @@
 /** What a client may ask to follow: a view, a filter, a sort and a window. */
 import { z } from 'zod';
 import {
+  BulkRow,
   ErrorRow,
   LockRow,
   NodeRow,
@@ -58,7 +59,7 @@ export type Window = z.infer<typeof Window>;
 export const LiveQuery = z.discriminatedUnion('view', [
   z.strictObject({ view: z.literal('tasks'), filter: TaskFilter, order: TaskOrder, window: Window }),
   z.strictObject({
-    view: z.enum(['nodes', 'locks', 'queues', 'workflows', 'errors', 'schedules', 'summary']),
+    view: z.enum(['nodes', 'locks', 'queues', 'workflows', 'errors', 'schedules', 'bulks', 'summary']),
     filter: RowFilter,
     window: Window,
   }),
@@ -74,6 +75,7 @@ export interface RowOf {
   readonly workflows: WorkflowRow;
   readonly errors: ErrorRow;
   readonly schedules: ScheduleRow;
+  readonly bulks: BulkRow;
   readonly summary: SummarySection;
 }
 export type AnyRow = RowOf[ViewName];
@@ -86,5 +88,6 @@ export const ROW_SCHEMAS = Object.freeze({
   workflows: WorkflowRow,
   errors: ErrorRow,
   schedules: ScheduleRow,
+  bulks: BulkRow,
   summary: SummarySection,
 }) satisfies Record<ViewName, z.ZodType>;

@@ -256,6 +256,7 @@ export const SubmitWorkflow = z.object({
 /** `args` entries that are `{ hidden: true }` keep the stored value at their position. */
 export const RetryTask = z.strictObject({ ...guarded, args: z.array(z.unknown()).exactOptional() });
 export const CancelTask = z.strictObject({ ...guarded });
+export const DeleteTask = z.strictObject({ ...guarded });
 export const RescheduleTask = z.strictObject({
   ...guarded,
   etaMs: z.unknown().optional(),

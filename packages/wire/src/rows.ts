@@ -1,5 +1,14 @@
 /** Rows of the board: compact, no payloads, every 64-bit number as decimal digits. Each has an `id` that never changes. */
-import { ARG_TYPES, CAUSES, TASK_STATES, WAIT_CODES, WORKFLOW_STATES, type WaitReason } from '@leasehold/core/model';
+import {
+  ARG_TYPES,
+  BULK_ACTIONS,
+  BULK_STATES,
+  CAUSES,
+  TASK_STATES,
+  WAIT_CODES,
+  WORKFLOW_STATES,
+  type WaitReason,
+} from '@leasehold/core/model';
 import { z } from 'zod';
 import { Decimal, Millis } from './scalars.js';
 
@@ -243,3 +252,28 @@ export const ScheduleRow = z.object({
   revision: Decimal,
 });
 export type ScheduleRow = z.infer<typeof ScheduleRow>;
+
+export const BulkActionName = z.enum(BULK_ACTIONS);
+export type BulkActionName = z.infer<typeof BulkActionName>;
+export const BulkRow = z.object({
+  id: z.string(),
+  action: BulkActionName,
+  priority: z.number().exactOptional(),
+  state: z.enum(BULK_STATES),
+  /** What was shown when it was asked for: a task filter, or how many were picked. */
+  filter: z.record(z.string(), z.unknown()),
+  total: z.number(),
+  position: z.number(),
+  done: z.number(),
+  skipped: z.number(),
+  conflicted: z.number(),
+  by: z.string(),
+  reason: z.string().exactOptional(),
+  /** The revision at which its tasks were seen. */
+  snapshot: Decimal,
+  createdMs: Millis,
+  updatedMs: Millis,
+  endedMs: Millis.exactOptional(),
+  revision: Decimal,
+});
+export type BulkRow = z.infer<typeof BulkRow>;

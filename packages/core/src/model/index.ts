@@ -1,6 +1,7 @@
 /** The pure model: no I/O, no clock, no randomness. Safe in a browser. */
 export * from './args.js';
 export * from './build.js';
+export * from './bulk.js';
 export * from './cause.js';
 export * from './cluster-keys.js';
 export * from './codec.js';

@@ -51,6 +51,9 @@ export const KEY_KINDS = [
   'leader',
   'audit',
   'bulk',
+  'targets',
+  'bulking',
+  'runner',
   'views',
   'templates',
   'clock',
@@ -76,7 +79,8 @@ export type ParsedKey =
       readonly id: string;
     }
   | { readonly kind: 'orders'; readonly node: string; readonly what: string; readonly id: string }
-  | { readonly kind: 'queues' | 'names' | 'unique'; readonly name: string }
+  | { readonly kind: 'queues' | 'names' | 'unique' | 'bulking'; readonly name: string }
+  | { readonly kind: 'targets'; readonly id: string; readonly part: number }
   | { readonly kind: 'slots'; readonly limit: string; readonly n: number }
   | { readonly kind: 'rates'; readonly limit: string; readonly window: number; readonly n: number }
   | { readonly kind: 'graphs'; readonly id: string; readonly part: number }
@@ -87,7 +91,7 @@ export type ParsedKey =
   | { readonly kind: 'fires'; readonly id: string; readonly timeMs: number }
   | { readonly kind: 'logs'; readonly id: string; readonly attempt: number; readonly n: number }
   | { readonly kind: 'clock'; readonly timeMs: number }
-  | { readonly kind: 'all' | 'leader' | 'epoch' };
+  | { readonly kind: 'all' | 'leader' | 'epoch' | 'runner' };
 
 const two = (n: number): string => String(n).padStart(2, '0');
 const five = (n: number): string => String(n).padStart(5, '0');
@@ -269,6 +273,21 @@ export class Keys {
   bulk(id: string): string {
     return `${this.prefix}bulk/${id}`;
   }
+  /** A chunk of a bulk: its tasks, then what was left of them. */
+  target(id: string, part: number): string {
+    return `${this.targets(id)}${five(part)}`;
+  }
+  targets(id: string): string {
+    return `${this.prefix}targets/${id}/`;
+  }
+  /** The bulk that somebody has running: one each. */
+  bulking(actor: string): string {
+    return `${this.prefix}bulking/${encodeName(actor)}`;
+  }
+  /** Who works on bulks. Its create revision fences all that is done for them. */
+  runner(): string {
+    return `${this.prefix}runner`;
+  }
   view(id: string): string {
     return `${this.prefix}views/${id}`;
   }
@@ -314,10 +333,12 @@ function parseSegments(segments: readonly string[]): ParsedKey | undefined {
     case 'queues':
     case 'names':
     case 'unique':
+    case 'bulking':
       return size === 2 ? named(a, (name) => ({ kind, name })) : undefined;
     case 'all':
     case 'leader':
     case 'epoch':
+    case 'runner':
       return size === 1 ? { kind } : undefined;
     case 'due':
     case 'deadlines':
@@ -335,6 +356,7 @@ function parseSegments(segments: readonly string[]): ParsedKey | undefined {
       return size === 4
         ? named(a, (limit) => numbered(b, (window) => numbered(c, (n) => ({ kind, limit, window, n }))))
         : undefined;
+    case 'targets':
     case 'graphs':
       return size === 3 ? numbered(b, (part) => ({ kind, id: a, part })) : undefined;
     case 'joins':

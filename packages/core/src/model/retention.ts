@@ -1,5 +1,6 @@
 /** Pure: how long what has ended is kept, by age, by number and by size, per state. */
-import { ENDED_STATES, type EndedState } from './state.js';
+import { ENDED_STATES, isEnded, type EndedState } from './state.js';
+import type { TaskRecord } from './task.js';
 
 export interface Keep {
   readonly ageMs: number;
@@ -23,6 +24,24 @@ export const RETENTION_DEFAULTS: RetentionPolicy = Object.freeze({
 
 /** Nothing is deleted sooner after its end: a late duplicate of its submission, or of its settling, has to find it. */
 export const MIN_KEPT_MS = 600_000;
+
+/** Why a task may not be deleted by hand now; undefined when it may. The rules are those of retention. */
+export function mayDelete(
+  task: Pick<TaskRecord, 'id' | 'state' | 'endedMs'> & { readonly workflow?: { readonly id: string } },
+  nowMs: number,
+): { readonly message: string; readonly fields: Readonly<Record<string, unknown>> } | undefined {
+  if (!isEnded(task.state)) {
+    return { message: `task ${task.id} is ${task.state}; only an ended one is deleted`, fields: {} };
+  }
+  if (task.workflow !== undefined) {
+    const message = `task ${task.id} is a member of workflow ${task.workflow.id}; it is deleted with it`;
+    return { message, fields: { workflow: task.workflow.id } };
+  }
+  const fromMs = (task.endedMs ?? 0) + MIN_KEPT_MS;
+  if (fromMs <= nowMs) return undefined;
+  const message = `task ${task.id} ended less than ten minutes ago; a late duplicate of it must find it until ${new Date(fromMs).toISOString()}`;
+  return { message, fields: { fromMs } };
+}
 
 /** What ended at or before this time is deleted. */
 export type Cutoffs = Readonly<Record<EndedState, number>>;

@@ -228,7 +228,9 @@ export function rescheduled(
   if (atMs > taken.nowMs) {
     return take(moved, 'rescheduled', taken, { state: 'SCHEDULED', dueMs: atMs, scheduleAtMs: atMs }, LEAVE_ALL);
   }
-  return take(moved, 'rescheduled', taken, pendingAt(moved, taken.nowMs), LEAVE_ALL);
+  // Another priority alone does not cost a task the time it has waited.
+  const readyMs = change.etaMs === undefined ? atMs : taken.nowMs;
+  return take(moved, 'rescheduled', taken, pendingAt(moved, readyMs), LEAVE_ALL);
 }
 
 /**

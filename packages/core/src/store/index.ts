@@ -24,3 +24,6 @@ export * from './schedules.js';
 export { LEFTOVER_DEFAULTS, type LeftoverLimits } from './leftovers.js';
 export * from './storage.js';
 export * from './rates.js';
+export * from './delete.js';
+export * from './bulk.js';
+export * from './bulk-run.js';

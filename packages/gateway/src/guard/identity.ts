@@ -8,6 +8,8 @@ export const PERMISSIONS = [
   'task.retry',
   'task.cancel',
   'task.reschedule',
+  'task.delete',
+  'bulk.run',
   'workflow.submit',
   'workflow.cancel',
   'workflow.retry',

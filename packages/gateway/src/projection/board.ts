@@ -42,6 +42,7 @@ function boardRanges(store: Store): readonly FeedRange[] {
   const span = (from: string, to: string): FeedRange => ({ key: `${prefix}${from}`, rangeEnd: `${prefix}${to}0` });
   return [
     { key: store.keys.all() },
+    { prefix: store.keys.kind('bulk') },
     span('leader', 'locks'),
     span('names/', 'nodes'),
     span('progress/', 'queues'),

@@ -30,6 +30,7 @@ export class Dirty {
   readonly locks = new Set<string>();
   readonly workflows = new Set<string>();
   readonly schedules = new Set<string>();
+  readonly bulks = new Set<string>();
   nodes = false;
   queues = false;
   /** Facts that explanations rest on. */

@@ -1,6 +1,7 @@
 /** Rows of the small views, each from the state. Pure but for the leases as last measured. */
-import { hash32, type HandlerInfo } from '@leasehold/core/model';
+import { actorText, hash32, type HandlerInfo } from '@leasehold/core/model';
 import type {
+  BulkRow,
   HandlerDefaults,
   HandlerView,
   LockRow,
@@ -216,6 +217,19 @@ export function scheduleRow({ state }: RowContext, id: string): ScheduleRow | un
     ...(nextMs === undefined ? {} : { nextMs }),
     ...(lastMs === undefined ? {} : { lastMs }),
     ...(paused === undefined ? {} : { paused }),
+  };
+}
+
+export function bulkRow({ state }: RowContext, id: string): BulkRow | undefined {
+  const kept = state.bulks.get(id);
+  if (kept === undefined) return undefined;
+  const { actor, filter, reason, ...record } = kept.record;
+  return {
+    ...record,
+    filter: filter !== null && typeof filter === 'object' && !Array.isArray(filter) ? { ...filter } : {},
+    by: actorText(actor),
+    revision: kept.revision,
+    ...(reason === undefined ? {} : { reason: redactText(reason) }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   isLeaseholdError,
   LeaseholdError,
   TASK_STATES,
+  type BulkRecord,
   type Keys,
   type LeaderRecord,
   type NodeRecord,
@@ -50,6 +51,7 @@ export class BoardState {
   readonly names = new Map<string, Kept<Settings>>();
   readonly workflows = new Map<string, Kept<WorkflowRecord>>();
   readonly schedules = new Map<string, Kept<ScheduleRecord>>();
+  readonly bulks = new Map<string, Kept<BulkRecord>>();
   /** Holders of each concurrency limit: `<n>` to task id. */
   readonly slots = new Map<string, Map<number, string>>();
   readonly secrets = new DeclaredSecrets();
@@ -192,6 +194,10 @@ export class BoardState {
         this.schedules.set(parsed.id, { record: decodeRecord<ScheduleRecord>(kv.value, 'schedule'), revision });
         this.dirty.schedules.add(parsed.id);
         return;
+      case 'bulk':
+        this.bulks.set(parsed.id, { record: decodeRecord<BulkRecord>(kv.value, 'bulk'), revision });
+        this.dirty.bulks.add(parsed.id);
+        return;
       case 'slots':
         return slotsOf(this.slots, parsed.limit).set(parsed.n, kv.value) && undefined;
       default:
@@ -245,6 +251,10 @@ export class BoardState {
         this.schedules.delete(parsed.id);
         this.dirty.schedules.add(parsed.id);
         return;
+      case 'bulk':
+        this.bulks.delete(parsed.id);
+        this.dirty.bulks.add(parsed.id);
+        return;
       case 'slots': {
         const held = this.slots.get(parsed.limit);
         held?.delete(parsed.n);
@@ -283,6 +293,7 @@ export class BoardState {
     for (const id of this.locks.keys()) this.dirty.locks.add(id);
     for (const id of this.workflows.keys()) this.dirty.workflows.add(id);
     for (const id of this.schedules.keys()) this.dirty.schedules.add(id);
+    for (const id of this.bulks.keys()) this.dirty.bulks.add(id);
     const maps = [
       this.locks,
       this.progress,
@@ -292,6 +303,7 @@ export class BoardState {
       this.names,
       this.workflows,
       this.schedules,
+      this.bulks,
       this.slots,
     ];
     for (const map of maps) map.clear();

@@ -2,7 +2,7 @@
 import type { AnyRow, LiveQuery, RowFilter, RowOf, TaskFilter, TaskOrder, TaskRow, ViewName } from '@leasehold/wire';
 import type { LiveList } from './live-list.js';
 import { matchRow, matchTask, taskKey } from './match.js';
-import { lockRow, nodeRow, queueRows, scheduleRow, taskRow, workflowRow, type RowContext } from './rows.js';
+import { bulkRow, lockRow, nodeRow, queueRows, scheduleRow, taskRow, workflowRow, type RowContext } from './rows.js';
 import { Table } from './table.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -46,6 +46,7 @@ export class Views {
       workflows: new Table(),
       errors: new Table(),
       schedules: new Table(),
+      bulks: new Table(),
       summary: new Table(),
     };
   }
@@ -121,6 +122,7 @@ export class Views {
     const { dirty } = this.#context.state;
     this.#each('locks', dirty.locks, (id) => lockRow(this.#context, id));
     this.#each('workflows', dirty.workflows, (id) => workflowRow(this.#context, id));
+    this.#each('bulks', dirty.bulks, (id) => bulkRow(this.#context, id));
     this.#each('schedules', dirty.schedules, (id) => scheduleRow(this.#context, id));
   }
 
@@ -147,7 +149,7 @@ export class Views {
     for (const id of state.locks.keys()) state.dirty.locks.add(id);
   }
 
-  #each<V extends 'locks' | 'workflows' | 'schedules'>(
+  #each<V extends 'locks' | 'workflows' | 'schedules' | 'bulks'>(
     view: V,
     ids: Set<string>,
     render: (id: string) => RowOf[V] | undefined,
@@ -195,5 +197,6 @@ const ORDERS: Readonly<Record<SmallView, Order>> = {
   workflows: ordered<'workflows'>((workflow) => workflow.createdMs, true),
   errors: ordered<'errors'>((error) => error.lastMs, true),
   schedules: ordered<'schedules'>((schedule) => schedule.nextMs ?? Number.MAX_SAFE_INTEGER),
+  bulks: ordered<'bulks'>((bulk) => bulk.createdMs, true),
   summary: ordered<'summary'>((section) => section.id),
 };

@@ -12,6 +12,7 @@ import {
   advance,
   cancelTask,
   cancelWorkflow,
+  deleteTask,
   drainNode,
   forceRelease,
   pause,
@@ -26,6 +27,7 @@ import {
 import {
   CancelTask,
   CancelWorkflow,
+  DeleteTask,
   Done,
   ForceRelease,
   PauseQueue,
@@ -131,6 +133,20 @@ const rescheduleOne = route({
     const { id } = call.params;
     const operated = await rescheduleTask(context.store, operatorCall(call, call.body), id, rescheduling(call.body));
     return done(context, call.identity, id, operated);
+  },
+});
+
+const deleteOne = route({
+  method: 'POST',
+  url: '/tasks/:id/delete',
+  permission: 'task.delete',
+  summary: 'Delete an ended task that belongs to no workflow, ten minutes after its end or later',
+  params: IdParams,
+  body: DeleteTask,
+  response: Done,
+  run: async (call, context) => {
+    const { id } = call.params;
+    return done(context, call.identity, id, await deleteTask(context.store, operatorCall(call, call.body), id));
   },
 });
 
@@ -267,6 +283,7 @@ export const ACT_ROUTES: readonly Route[] = [
   retryOne,
   cancelOne,
   rescheduleOne,
+  deleteOne,
   cancelAll,
   retryAll,
   forceReleaseOne,

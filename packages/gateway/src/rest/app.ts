@@ -14,6 +14,7 @@ import { READING, type Auth, type Identity, type Permission } from '../guard/ide
 import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
 import { ACT_ROUTES } from './act-routes.js';
 import { QUEUE_ROUTES } from './queue-routes.js';
+import { BULK_ROUTES } from './bulk-routes.js';
 import { AUDIT_ROUTES } from './audit-routes.js';
 import { parseLossless } from './lossless.js';
 import { issueProblem, problemOf, ProblemError } from './problems.js';
@@ -40,6 +41,7 @@ export const ROUTES: readonly Route[] = [
   ...QUEUE_ROUTES,
   ...SCHEDULE_ROUTES,
   ...SUBMIT_ROUTES,
+  ...BULK_ROUTES,
 ];
 
 declare module 'fastify' {
