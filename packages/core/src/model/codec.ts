@@ -7,6 +7,7 @@ import type { Cause } from './cause.js';
 import { LeaseholdError } from './errors.js';
 import type { Json } from './json.js';
 import type { RetryPolicy } from './signature.js';
+import { TASK_STATES } from './state.js';
 import type { LockRecord, TaskPayload, TaskRecord, WorkflowPlace } from './task.js';
 
 export const LAYOUT_VERSION = 1;
@@ -87,7 +88,11 @@ export function decodeTask(text: string): TaskRecord {
   return decodeTaskObject(parseObject(text, 'task'));
 }
 
-/** A task record that is already parsed JSON (it travels inside its ready entry). */
+/**
+ * A task record that is already parsed JSON (it travels inside its ready entry). What another language left out and can be
+ * told from the rest is filled in; without an id, a name and a known state it is no task.
+ * @throws LeaseholdError `unreadable`.
+ */
 export function decodeTaskObject(stored: Readonly<Record<string, Json>>): TaskRecord {
   const task: Record<string, unknown> = {
     id: stored['id'],
@@ -103,7 +108,44 @@ export function decodeTaskObject(stored: Readonly<Record<string, Json>>): TaskRe
   }
   task['retry'] = decodeRetry(stored['retry']);
   if (stored['workflow'] !== undefined) task['workflow'] = decodePlace(stored['workflow']);
+  if (!isWhole(task)) complete(task);
   return task as unknown as TaskRecord;
+}
+
+/** True of every record that this library wrote. */
+function isWhole(task: Record<string, unknown>): boolean {
+  const { id, name, queue, createdMs, updatedMs, timeoutMs, scheduleAtMs, state } = task;
+  return (
+    typeof id === 'string' &&
+    typeof name === 'string' &&
+    typeof queue === 'string' &&
+    typeof createdMs === 'number' &&
+    typeof updatedMs === 'number' &&
+    typeof timeoutMs === 'number' &&
+    !Number.isNaN(scheduleAtMs) &&
+    KNOWN_STATES.has(state)
+  );
+}
+
+const KNOWN_STATES: ReadonlySet<unknown> = new Set(TASK_STATES);
+export const DEFAULT_TIMEOUT_MS = 3_600_000;
+
+function complete(task: Record<string, unknown>): void {
+  for (const field of ['id', 'name'] as const) {
+    if (typeof task[field] === 'string' && task[field] !== '') continue;
+    throw new LeaseholdError('unreadable', `a task record has no ${field}`, { what: 'task', field });
+  }
+  if (!KNOWN_STATES.has(task['state'])) {
+    const fields = { what: 'task', id: String(task['id']), state: String(task['state']) };
+    throw new LeaseholdError('unreadable', `task ${fields.id} has the state "${fields.state}", which is none`, fields);
+  }
+  const scheduleAtMs = Number.isNaN(task['scheduleAtMs']) ? undefined : task['scheduleAtMs'];
+  const createdMs = task['createdMs'] ?? scheduleAtMs ?? 0;
+  task['createdMs'] = createdMs;
+  task['scheduleAtMs'] = scheduleAtMs ?? createdMs;
+  task['updatedMs'] ??= createdMs;
+  task['queue'] ??= 'default';
+  task['timeoutMs'] ??= DEFAULT_TIMEOUT_MS;
 }
 
 /** The retry policy in the least room: what differs from no retries. */

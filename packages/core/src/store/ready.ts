@@ -1,5 +1,6 @@
 /** Reads of the ready index and what a claimer needs beside it, each bounded. */
 import { prefixEnd, type KeyValue, type Revision } from '../kv/kv.js';
+import { isLeaseholdError } from '../model/errors.js';
 import type { Seen } from './claim.js';
 import { seen } from './claim.js';
 import { createdAt, del, found, get, type Store } from './store.js';
@@ -30,15 +31,25 @@ export function shardRange(
   return { from, until: prefixEnd(from) };
 }
 
-/** Records of tasks, in one request for each 64. Absent for one that is gone. */
+/** Records of tasks, in one request for each 64. Absent for one that is gone, or that nobody here can read. */
 export async function readTasks(store: Store, ids: readonly string[]): Promise<readonly (Seen | undefined)[]> {
   const all: (Seen | undefined)[] = [];
   for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
     const part = ids.slice(at, at + READ_AT_ONCE);
     const { results } = await store.kv.txn({ compare: [], success: part.map((id) => get(store.keys.task(id))) });
-    for (let i = 0; i < part.length; i++) all.push(seen(found(results, i))[0]);
+    for (let i = 0; i < part.length; i++) all.push(readable(found(results, i)));
   }
   return all;
+}
+
+/** One record that cannot be read must not keep the others that were asked for with it. */
+function readable(kv: KeyValue | undefined): Seen | undefined {
+  try {
+    return seen(kv)[0];
+  } catch (error) {
+    if (isLeaseholdError(error, 'unreadable')) return undefined;
+    throw error;
+  }
 }
 
 /** Which of these tasks are locked. */
