@@ -12,7 +12,7 @@ import {
   WorkflowDetail,
   type TaskRow,
 } from '@leasehold/wire';
-import { decodeTask } from '@leasehold/core/model';
+import { decodeTask, encodeRecord } from '@leasehold/core/model';
 import { z } from 'zod';
 import { openWorld, text, type World } from './world.js';
 
@@ -313,6 +313,42 @@ describe('other acts', () => {
       retries: 4,
       backoff: 'fixed',
     });
+  });
+
+  test('a used up rate, and a unique key that another holds, are reasons to wait, as of the board’s revision', async () => {
+    const { keys } = world.store;
+    const rate = { count: 2, intervalMs: 60_000 };
+    await world.call('POST', '/queues/rated/limits', { rate });
+    const takenMs = Date.now() - 10_000;
+    const opener = { units: 2, lengthMs: 60_000, index: 0, openedMs: takenMs, rate };
+    const put = (key: string, value: string) => ({ kind: 'put', key, value }) as const;
+    const unit = (n: number) =>
+      put(keys.rate('queue/rated', takenMs, n), encodeRecord({ task: `t${n}`, atMs: takenMs + n }));
+    await world.kv.txn({
+      compare: [],
+      success: [put(keys.rate('queue/rated', takenMs, 0), encodeRecord(opener)), unit(1)],
+    });
+    const unique = { key: 'only-one', onConflict: 'reject' } as const;
+    const { id } = await world.submit('mail', [], { queue: 'rated', unique });
+    const reasons = async () => {
+      await world.caughtUp();
+      return TaskDetail.parse((await world.call('GET', `/tasks/${id}`)).body).why.map(({ code }) => code);
+    };
+    const before = await reasons();
+    expect(before).not.toContain('rate-limit');
+    expect(before).not.toContain('unique-held');
+    await world.kv.txn({ compare: [], success: [unit(2), put(keys.unique('only-one'), 'another')] });
+    await world.caughtUp();
+    const { why } = TaskDetail.parse((await world.call('GET', `/tasks/${id}`)).body);
+    const late = why.find(({ code }) => code === 'rate-limit');
+    expect(late).toMatchObject({ params: { limit: 'queue/rated' } });
+    // The first unit leaves the interval fifty seconds from now.
+    const untilMs = late?.code === 'rate-limit' ? late.params.untilMs : 0;
+    expect(Math.abs(untilMs - (takenMs + 60_000))).toBeLessThan(2_000);
+    expect(why).toContainEqual({ code: 'unique-held', params: { key: 'only-one', holder: 'another' } });
+    const gone = [keys.rate('queue/rated', takenMs, 1), keys.rate('queue/rated', takenMs, 2)];
+    await world.kv.txn({ compare: [], success: gone.map((key) => ({ kind: 'delete', key })) });
+    expect(await reasons()).not.toContain('rate-limit');
   });
 
   test('drain pauses, says how many still run, and waits as long as it is told', async () => {

@@ -13,6 +13,7 @@ export * from './keys.js';
 export * from './order.js';
 export * from './outcome.js';
 export * from './places.js';
+export { rateUntilMs, type RateUnitRecord, type WindowRecord } from './rate.js';
 export * from './records.js';
 export * from './retention.js';
 export * from './retry.js';

@@ -1,12 +1,15 @@
 /**
  * Windows of rate limits. A claim takes a numbered unit of the window that is open, in its own transaction.
  *
- * R1  A limit has one open window: the transaction that opens it deletes the opener of the one before. A claim compares the
- *     opener and the absence of its unit, so no interleaving takes more than the window's units, or one of a closed window.
- * R2  Windows go by one clock, the leader's monotonic one, and from what the leader has seen: the next opens no sooner than
- *     the interval after the leader saw the first unit taken. An idle window stays open and costs nothing.
+ * R1  A limit has one open window. A claim compares its opener and the absence of its unit, so no interleaving takes more
+ *     than the window's units, or one of a closed window. The next opens after the one before was closed and its units
+ *     were read: how many were taken is then known exactly.
+ * R2  In no span of an interval more than the limit's count: a window has as many units as the count leaves beside what was
+ *     taken within an interval before its opening (`model/rate.ts`). Times are those at which the leader saw a unit, by its
+ *     monotonic clock: never before it was taken.
  * R3  A new leader has no such sight. It goes by the times in the units, and allows for clocks that differ by `SKEW_MS`;
  *     it never waits longer than an interval.
+ * R4  A window is for one setting: a claim under another takes none of its units, and the leader replaces it.
  */
 import { prefixEnd } from '../kv/kv.js';
 import { decodeRecord, encodeRecord } from '../model/codec.js';
@@ -66,66 +69,89 @@ export async function knownRates(store: Store): Promise<ReadonlySet<string>> {
   return names;
 }
 
-/** The open window of a limit, and when its first unit was taken, by the clock of the node that took it. */
+/** A unit that was taken, with the time by the clock of the node that took it. */
+export interface TakenUnit {
+  readonly window: number;
+  readonly n: number;
+  readonly atMs: number;
+}
+
+/** The open window of a limit, if there is one, and every unit that is kept. */
 export async function findWindow(
   store: Store,
   limit: string,
-): Promise<{ readonly open?: OpenWindow; readonly usedMs?: number }> {
+): Promise<{ readonly open?: OpenWindow; readonly taken: readonly TakenUnit[] }> {
   let open: OpenWindow | undefined;
-  let usedMs = Infinity;
+  const taken: TakenUnit[] = [];
   for await (const page of pages(store, spanOf(store.keys.ratesOf(limit)))) {
     for (const { key, value, createRevision: revision } of page) {
       const parsed = store.keys.parse(key);
       if (parsed?.kind !== 'rates') continue;
       const { window, n } = parsed;
       if (n === 0) open = { limit, window, revision, record: decodeRecord<WindowRecord>(value, 'rate window') };
-      else if (window === open?.window)
-        usedMs = Math.min(usedMs, decodeRecord<RateUnitRecord>(value, 'rate unit').atMs);
+      else taken.push({ window, n, atMs: decodeRecord<RateUnitRecord>(value, 'rate unit').atMs });
     }
   }
-  if (open === undefined) return {};
-  return usedMs === Infinity ? { open } : { open, usedMs };
+  return open === undefined ? { taken } : { open, taken };
 }
 
-/** Whether a unit of the window was taken. */
-export async function isUsed(store: Store, { limit, window }: OpenWindow): Promise<boolean> {
-  const { kvs } = await store.kv.range({ ...unitsOf(store, limit, window), limit: 1, keysOnly: true });
-  return kvs.length > 0;
+/** Which units of a window were taken. */
+export async function unitsTaken(store: Store, limit: string, window: number): Promise<readonly number[]> {
+  const units: number[] = [];
+  for await (const page of pages(store, unitsOf(store, limit, window), { keysOnly: true })) {
+    for (const { key } of page) {
+      const parsed = store.keys.parse(key);
+      if (parsed?.kind === 'rates') units.push(parsed.n);
+    }
+  }
+  return units;
 }
 
 /**
- * Opens the next window, and closes the one before. With `ifUnused` only while no unit of that was taken.
- * Undefined: it was otherwise than believed; find it again.
+ * Closes a window: none of its units is taken any more. False: it was otherwise than believed; find it again.
+ * @throws LeaseholdError `session-lost` when this leader's term is over.
+ */
+export async function closeWindow(store: Store, leader: Leadership, open: OpenWindow): Promise<boolean> {
+  const key = store.keys.rate(open.limit, open.window, 0);
+  const result = await answered(store, leader.fence, LEADER_CALL, {
+    compare: [createdAt(key, open.revision)],
+    success: [del(key)],
+  });
+  return result.succeeded;
+}
+
+export interface Opening {
+  readonly rate: RateLimit;
+  readonly units: number;
+  readonly index: number;
+  /** The number of the window before, 0 without one. */
+  readonly after: number;
+}
+
+/**
+ * Opens a window; the one before has been closed. Undefined: it was otherwise than believed; find it again.
  * @throws LeaseholdError `session-lost` when this leader's term is over.
  */
 export async function openWindow(
   store: Store,
   leader: Leadership,
   limit: string,
-  rate: RateLimit,
-  before: OpenWindow | undefined,
-  ifUnused = false,
+  { rate, units, index, after }: Opening,
 ): Promise<OpenWindow | undefined> {
   const { keys } = store;
   const nowMs = store.now();
-  const index = before === undefined ? 0 : before.record.index + 1;
-  const window = Math.max(Math.floor(nowMs), (before?.window ?? 0) + 1);
-  const record: WindowRecord = { ...windowOf(rate, index), index, openedMs: nowMs, rate };
+  const window = Math.max(Math.floor(nowMs), after + 1);
+  const record: WindowRecord = { ...windowOf(rate, index), units, index, openedMs: nowMs, rate };
   const key = keys.rate(limit, window, 0);
-  const old = before === undefined ? undefined : keys.rate(limit, before.window, 0);
   const result = await answered(store, leader.fence, LEADER_CALL, {
-    compare: [
-      absent(key),
-      ...(before === undefined || old === undefined ? [] : [createdAt(old, before.revision)]),
-      ...(before !== undefined && ifUnused ? [{ ...absent(''), ...unitsOf(store, limit, before.window) }] : []),
-    ],
-    success: [put(key, encodeRecord(record)), ...(old === undefined ? [] : [del(old)])],
+    compare: [absent(key), ...(after === 0 ? [] : [absent(keys.rate(limit, after, 0))])],
+    success: [put(key, encodeRecord(record))],
   });
   return result.succeeded ? { limit, window, revision: result.revision, record } : undefined;
 }
 
-/** Deletes the units of windows that were closed. */
-export function clearWindows(store: Store, leader: Leadership, { limit, window }: OpenWindow): Promise<number> {
+/** Deletes the units of the windows before this one. */
+export function clearWindows(store: Store, leader: Leadership, limit: string, window: number): Promise<number> {
   return deleteSpan(store, leader, { key: store.keys.ratesOf(limit), rangeEnd: store.keys.rate(limit, window, 0) });
 }
 

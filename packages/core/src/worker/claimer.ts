@@ -278,9 +278,9 @@ export class Claimer {
     const nameRate = settings.name(name).settings.rate;
     if (queueRate === undefined && allRate === undefined && nameRate === undefined) return NO_RATES;
     return [
-      ...(queueRate === undefined ? [] : [{ limit: `queue/${queue}`, count: queueRate.count }]),
-      ...(allRate === undefined ? [] : [{ limit: 'all', count: allRate.count }]),
-      ...(nameRate === undefined ? [] : [{ limit: `name/${name}`, count: nameRate.count }]),
+      ...(queueRate === undefined ? [] : [{ limit: `queue/${queue}`, rate: queueRate }]),
+      ...(allRate === undefined ? [] : [{ limit: 'all', rate: allRate }]),
+      ...(nameRate === undefined ? [] : [{ limit: `name/${name}`, rate: nameRate }]),
     ];
   }
 

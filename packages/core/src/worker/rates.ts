@@ -1,27 +1,29 @@
 /**
- * Rate limits, and which units of their open windows are free as far as is known here. The rules of windows (R1-R3) are in
+ * Rate limits, and which units of their open windows are free as far as is known here. The rules of windows (R1-R4) are in
  * store/rates.ts: whatever is believed here, a claim takes a unit of the open window that nobody has taken, or fails.
  *
  * The feed begins with the first rate that is met: a namespace without rates has none.
  */
 import { decodeRecord } from '../model/codec.js';
-import type { WindowRecord } from '../model/rate.js';
+import { sameRate, type WindowRecord } from '../model/rate.js';
+import type { RateLimit } from '../model/records.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { RateUnit } from '../store/claim.js';
 import { Feed, type FeedBatch, type FeedSnapshot, type KeyValue } from '../store/feed.js';
 import type { Store } from '../store/store.js';
 
-/** One unit of this limit, of which the settings allow `count`. */
+/** One unit of this limit, under the setting that holds now. */
 export interface RateClaim {
   readonly limit: string;
-  readonly count: number;
+  readonly rate: RateLimit;
 }
 
 interface Window {
   readonly window: number;
   readonly opener: bigint;
   readonly units: number;
+  readonly rate: RateLimit;
   readonly taken: Set<number>;
   /** By claims under way here. */
   readonly chosen: Set<number>;
@@ -119,8 +121,8 @@ export class Rates {
       return false;
     }
     if (open !== undefined && open.window >= window) return false;
-    const { units } = decodeRecord<WindowRecord>(kv.value, 'rate window');
-    this.#windows.set(limit, { window, opener: kv.createRevision, units, taken: new Set(), chosen: new Set() });
+    const { units, rate } = decodeRecord<WindowRecord>(kv.value, 'rate window');
+    this.#windows.set(limit, { window, opener: kv.createRevision, units, rate, taken: new Set(), chosen: new Set() });
     this.#tell(limit, units);
     return true;
   }
@@ -143,12 +145,13 @@ export class Rates {
     this.#freed.set(limit, (this.#freed.get(limit) ?? 0) + count);
   }
 
-  #free({ limit, count }: RateClaim): number {
+  /** R4: of a window for another setting nothing is free. */
+  #free({ limit, rate }: RateClaim): number {
     const open = this.#windows.get(limit);
-    if (open === undefined) return 0;
+    if (open === undefined || !sameRate(open.rate, rate)) return 0;
     let used = open.taken.size;
     for (const n of open.chosen) if (!open.taken.has(n)) used += 1;
-    return Math.min(open.units, count) - used;
+    return open.units - used;
   }
 
   #pick({ units, taken, chosen }: Window): number {

@@ -6,7 +6,7 @@ import type { RateLimit } from '../../src/model/records.js';
 import { normalizeSignature } from '../../src/model/validate.js';
 import { claim } from '../../src/store/claim.js';
 import { changeSettings } from '../../src/store/operate.js';
-import { clearLimit, findWindow, openWindow, type OpenWindow } from '../../src/store/rates.js';
+import { clearLimit, closeWindow, findWindow, openWindow, type OpenWindow } from '../../src/store/rates.js';
 import { submitTask } from '../../src/store/submit.js';
 import { call, claimable, CLIENT, dump, memoryWorld, openHolder, sig } from '../store/plain-worker.js';
 import { elect } from './office.js';
@@ -54,7 +54,10 @@ describe('R1', () => {
             await submitTask(store, CLIENT, normalizeSignature(sig('work', [], { id: `t${n}` }), {}, store.now()));
           const windows: OpenWindow[] = [];
           const open = async (before: OpenWindow | undefined): Promise<void> => {
-            const next = await openWindow(store, leader, 'queue/default', rate, before);
+            if (before !== undefined && !(await closeWindow(store, leader, before))) return;
+            const index = windows.length;
+            const opening = { rate, units: count, index, after: before?.window ?? 0 };
+            const next = await openWindow(store, leader, 'queue/default', opening);
             if (next !== undefined) windows.push(next);
           };
           await open(undefined);
@@ -94,9 +97,13 @@ describe('R1', () => {
     const holder = await openHolder(store, 'a', 600);
     await submitTask(store, CLIENT, normalizeSignature(sig('work', [], { id: 't' }), {}, store.now()));
     const rate: RateLimit = { count: 1, intervalMs: 1_000 };
-    const first = await openWindow(store, leader, 'all', rate, undefined);
+    const first = await openWindow(store, leader, 'all', { rate, units: 1, index: 0, after: 0 });
     if (first === undefined) throw new Error('not opened');
-    const second = await openWindow(store, leader, 'all', rate, first);
+    // The one before is closed first: until then no other opens.
+    const next2 = { rate, units: 1, index: 1, after: first.window };
+    expect(await openWindow(store, leader, 'all', next2)).toBeUndefined();
+    expect(await closeWindow(store, leader, first)).toBe(true);
+    const second = await openWindow(store, leader, 'all', next2);
     const [next] = await claimable(store);
     if (next === undefined || second === undefined) throw new Error('nothing to claim');
     const at = { task: next.record, revision: next.revision, settings: { queue: 0n, name: 0n, all: 0n }, slots: [] };
@@ -106,7 +113,7 @@ describe('R1', () => {
     expect(fresh.kind).toBe('claimed');
     // Under another leader's fence nothing is opened (I8).
     await clearLimit(store, leader, 'all');
-    expect(await findWindow(store, 'all')).toEqual({});
+    expect(await findWindow(store, 'all')).toEqual({ taken: [] });
   });
 });
 
@@ -142,7 +149,30 @@ describe('the pacer', () => {
     expect(await opener()).toEqual(first);
   });
 
-  it('R2: opens the next one an interval after the first unit was taken, and clears the old units away', async () => {
+  it('R2: the next window has what an interval leaves: units that were taken late are not given again early', async () => {
+    await world.addNode('n1');
+    await setRate({ count: 3, intervalMs: 1_000 });
+    await world.until(opened);
+    const first = await opener();
+    await takeUnit(first, 1);
+    await world.clock.settle();
+    await world.clock.advance(900);
+    await takeUnit(first, 2);
+    await takeUnit(first, 3);
+    await world.clock.settle();
+    await world.clock.advance(90);
+    expect(await opener()).toEqual(first);
+    await world.until(async () => (await opener()).window > first.window, 200);
+    const second = await opener();
+    expect(second.record.units).toBe(1);
+    await takeUnit(second, 1);
+    await world.clock.settle();
+    await world.clock.advance(700);
+    expect(await opener()).toEqual(second);
+    await world.until(async () => (await opener()).record.units === 2, 1_000);
+  });
+
+  it('gives the whole count back when nothing was taken for an interval, and clears the old units away', async () => {
     await world.addNode('n1');
     await setRate({ count: 2, intervalMs: 1_000 });
     await world.until(opened);
@@ -156,7 +186,7 @@ describe('the pacer', () => {
     await world.until(async () => (await dump(world.store, 'rates')).size === 1);
   });
 
-  it('another rate takes the place of an unused window at once, of a used one when its interval is over', async () => {
+  it('R4: another rate takes the place of a window at once, less what was taken within its interval', async () => {
     await world.addNode('n1');
     await setRate({ count: 2, intervalMs: 10_000 });
     await world.until(opened);
@@ -165,9 +195,8 @@ describe('the pacer', () => {
     await takeUnit(await opener(), 1);
     await world.clock.settle();
     await setRate({ count: 9, intervalMs: 10_000 });
-    await world.clock.advance(9_900);
-    expect((await opener()).record.units).toBe(5);
-    await world.until(async () => (await opener()).record.units === 9, 500);
+    await world.until(async () => (await opener()).record.units === 8, 500);
+    await world.until(async () => (await opener()).record.units === 9, 11_000);
   });
 
   it('R3: a new leader goes on with the window of the one before, and opens the next no sooner', async () => {

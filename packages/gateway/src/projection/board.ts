@@ -45,8 +45,8 @@ function boardRanges(store: Store): readonly FeedRange[] {
     { prefix: store.keys.kind('bulk') },
     span('leader', 'locks'),
     span('names/', 'nodes'),
-    span('progress/', 'queues'),
-    span('schedules/', 'tasks'), // and slots, staged, stats
+    span('progress/', 'rates'), // and queues
+    span('schedules/', 'unique'), // and slots, staged, stats, tasks, templates
     { prefix: store.keys.kind('workflows') },
   ];
 }

@@ -64,6 +64,7 @@ export class Facts {
     const name = names.get(task.name)?.record;
     const workflow = task.workflow === undefined ? undefined : workflows.get(task.workflow.id)?.record;
     const awaited = task.state === 'WAITING' ? this.#awaited(task) : undefined;
+    const uniqueHolder = task.unique === undefined ? undefined : this.#state.unique.get(task.unique.key);
     const members = task.workflow === undefined ? undefined : this.#state.counts.workflowMembers.get(task.workflow.id);
     return {
       nowMs: this.#now(),
@@ -75,6 +76,8 @@ export class Facts {
       },
       nodes: this.nodes(),
       limits: this.#limits(task),
+      rates: this.#rates(task),
+      ...(uniqueHolder === undefined ? {} : { uniqueHolder }),
       ...(leader === undefined ? {} : { leader }),
       ...(leaderGoneMs === undefined ? {} : { leaderGoneMs }),
       ...(workflow === undefined ? {} : { workflow, unfolding: (members?.size ?? 0) < workflow.tasks }),
@@ -124,6 +127,20 @@ export class Facts {
     ].flatMap(([limit, max]) => (max === undefined ? [] : [{ limit, max }]));
     return [...(task.limits ?? []), ...settings].map(({ limit, max }) => {
       return { limit, max, holders: [...(slots.get(limit)?.values() ?? [])] };
+    });
+  }
+
+  /** Rates under which nothing begins now. */
+  #rates(task: TaskEntry): NonNullable<WaitFacts['rates']> {
+    const { queues, names, all, rates } = this.#state;
+    const settings = [
+      [`queue/${task.queue}`, queues.get(task.queue)?.record.rate] as const,
+      [`name/${task.name}`, names.get(task.name)?.record.rate] as const,
+      ['all', all?.record.rate] as const,
+    ];
+    return settings.flatMap(([limit, rate]) => {
+      const untilMs = rate === undefined ? undefined : rates.untilMs(limit, rate, this.#now());
+      return untilMs === undefined ? [] : [{ limit, untilMs }];
     });
   }
 

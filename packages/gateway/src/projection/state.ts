@@ -34,6 +34,7 @@ import {
   type NodeEntry,
   type ProgressEntry,
 } from './kept.js';
+import { RateWindows } from './pace.js';
 import { DeclaredSecrets } from './secrets.js';
 import { Table } from './table.js';
 import { taskEntry, type TaskEntry } from './task-entry.js';
@@ -54,6 +55,9 @@ export class BoardState {
   readonly bulks = new Map<string, Kept<BulkRecord>>();
   /** Holders of each concurrency limit: `<n>` to task id. */
   readonly slots = new Map<string, Map<number, string>>();
+  readonly rates = new RateWindows();
+  /** Which task holds a unique key. */
+  readonly unique = new Map<string, string>();
   readonly secrets = new DeclaredSecrets();
   readonly dirty = new Dirty();
   all: Kept<Settings> | undefined;
@@ -198,6 +202,11 @@ export class BoardState {
         this.bulks.set(parsed.id, { record: decodeRecord<BulkRecord>(kv.value, 'bulk'), revision });
         this.dirty.bulks.add(parsed.id);
         return;
+      case 'rates':
+        return this.rates.put(parsed, kv);
+      case 'unique':
+        this.unique.set(parsed.name, kv.value);
+        return;
       case 'slots':
         return slotsOf(this.slots, parsed.limit).set(parsed.n, kv.value) && undefined;
       default:
@@ -255,6 +264,11 @@ export class BoardState {
         this.bulks.delete(parsed.id);
         this.dirty.bulks.add(parsed.id);
         return;
+      case 'rates':
+        return this.rates.remove(parsed);
+      case 'unique':
+        this.unique.delete(parsed.name);
+        return;
       case 'slots': {
         const held = this.slots.get(parsed.limit);
         held?.delete(parsed.n);
@@ -305,6 +319,8 @@ export class BoardState {
       this.schedules,
       this.bulks,
       this.slots,
+      this.rates,
+      this.unique,
     ];
     for (const map of maps) map.clear();
     this.all = undefined;
