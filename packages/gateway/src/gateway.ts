@@ -1,22 +1,29 @@
 /** REST, socket and projection, mounted on an http server that is somebody else's. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createStore, type Store } from '@leasehold/core/store';
+import { Access } from './auth/access.js';
+import { selfCheck } from './auth/check.js';
 import { resolveOptions, requireSafeBind, type GatewayOptions } from './options.js';
 import { checkHost, type Refusal } from './guard/origin.js';
+import { peerOf } from './guard/peer.js';
 import { Hub } from './live/hub.js';
 import { Board } from './projection/board.js';
 import { BulkRunner } from './bulk/runner.js';
-import { buildApp } from './rest/app.js';
+import { buildApp, type Registered } from './rest/app.js';
 
 export interface Gateway {
   readonly board: Board;
   readonly store: Store;
+  /** Everything the server answers to, with the permission it needs. */
+  readonly routes: readonly Registered[];
   /** Puts the socket on the server, and guards the address it listens on. Call before `listen`. */
   attach(server: Server): void;
   /** Answers what is below `/api/` and says true; anything else is left alone. */
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
   /** For the pages beside the API: a rebound or unknown Host, which must not be served. */
   refusalOf(request: IncomingMessage): Refusal | undefined;
+  /** For pages: whether a visitor has to sign in first. The API decides by itself. */
+  mustSignIn(request: IncomingMessage): boolean;
   /** Resolves when the board has its first list; a store that is away is waited for. */
   ready(): Promise<void>;
   /** Ends sockets and feed. The http server and the connection are the caller's. Idempotent. */
@@ -26,7 +33,7 @@ export interface Gateway {
 /** Builds and starts a gateway. Resolves before the store has answered; see `ready`. */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const options = resolveOptions(given);
-  const { kv, namespace, clock, logger, auth, basePath, version, environment, readOnly } = options;
+  const { kv, namespace, clock, logger, basePath, version, environment, readOnly } = options;
   const store = createStore(kv, { namespace, now: () => clock.now() });
   const board = new Board({
     store,
@@ -36,14 +43,22 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     ...(options.storageSoftLimitBytes === undefined ? {} : { storageSoftLimitBytes: options.storageSoftLimitBytes }),
     ...(options.quietMs === undefined ? {} : { quietMs: options.quietMs }),
   });
-  const origins = { allowedHosts: options.allowedHosts, allowedOrigins: options.allowedOrigins };
+  const access = new Access(store, options.access, basePath, options.auth);
+  for (const finding of await selfCheck(options)) logger.warn(`gateway: ${finding}`);
+  const { base } = options.access;
+  const origins = {
+    allowedHosts: [...options.allowedHosts, ...(base === undefined ? [] : [base.host])],
+    allowedOrigins: [...options.allowedOrigins, ...(base === undefined ? [] : [base.origin])],
+  };
   const hello = { version, namespace, environment, readOnly };
-  const hub = new Hub({ board, clock, logger, auth, origins, basePath, hello, maxSockets: options.maxSockets });
-  const app = await buildApp({
+  const hub = new Hub({ board, clock, logger, access, origins, basePath, hello, maxSockets: options.maxSockets });
+  const { app, registered } = await buildApp({
     board,
     store,
     logger,
-    auth,
+    access,
+    basePath,
+    onAccessChanged: () => void hub.recheck(),
     origins,
     readOnly,
     version,
@@ -65,6 +80,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   return {
     board,
     store,
+    routes: registered,
     attach: (server) => {
       server.on('listening', () => guardAddress(server, options));
       hub.attach(server);
@@ -77,6 +93,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
       return true;
     },
     refusalOf: (request) => checkHost(request.headers, origins),
+    mustSignIn: ({ headers, socket }) => access.mustSignIn({ headers, ...peerOf(socket) }),
     ready: () => board.ready(),
     close: () => {
       closing ??= (async () => {

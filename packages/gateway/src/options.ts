@@ -1,6 +1,7 @@
 import { LeaseholdError } from '@leasehold/core/model';
 import type { Kv } from '@leasehold/core/kv';
 import { silentLogger, systemClock, type Clock, type Logger } from '@leasehold/core';
+import { resolveAccess, type AccessOptions, type ResolvedAccess } from './auth/options.js';
 import { localOperator, type Auth } from './guard/identity.js';
 import { isLoopbackAddress } from './guard/origin.js';
 import type { Caps } from './projection/kept.js';
@@ -9,7 +10,9 @@ export interface GatewayOptions {
   readonly kv: Kv;
   /** Default `default`. */
   readonly namespace?: string;
-  /** Default: whoever reaches a loopback address is the operator. */
+  /** How people sign in. Default: nobody has to, and only loopback addresses are served. */
+  readonly access?: AccessOptions;
+  /** For those who come without any of it. Default: whoever reaches a loopback address is the operator. */
   readonly auth?: Auth;
   /** Serve addresses other than loopback without a login, as behind a port that is published on loopback only. Default false. */
   readonly exposeWithoutAuth?: boolean;
@@ -37,7 +40,9 @@ export interface GatewayOptions {
 }
 
 export type ResolvedOptions = GatewayOptions &
-  Required<Omit<GatewayOptions, 'caps' | 'storageSoftLimitBytes' | 'quietMs' | 'bulkPaceMs' | 'kv'>>;
+  Required<Omit<GatewayOptions, 'caps' | 'storageSoftLimitBytes' | 'quietMs' | 'bulkPaceMs' | 'kv' | 'access'>> & {
+    readonly access: ResolvedAccess;
+  };
 
 /** @throws LeaseholdError `invalid`, naming the field. */
 export function resolveOptions(given: GatewayOptions): ResolvedOptions {
@@ -56,6 +61,7 @@ export function resolveOptions(given: GatewayOptions): ResolvedOptions {
     clock: systemClock,
     logger: silentLogger,
     ...given,
+    access: resolveAccess(given.access),
   };
   const { basePath, bodyLimitBytes } = resolved;
   if (basePath !== '' && !/^(?:\/[A-Za-z0-9._~-]+)+$/.test(basePath)) {
@@ -76,10 +82,11 @@ export function resolveOptions(given: GatewayOptions): ResolvedOptions {
  */
 export function requireSafeBind(
   address: string | undefined,
-  options: Pick<GatewayOptions, 'auth' | 'exposeWithoutAuth'>,
+  options: Pick<GatewayOptions, 'auth' | 'access' | 'exposeWithoutAuth'>,
 ): void {
   const { auth = localOperator, exposeWithoutAuth = false } = options;
-  if (auth.required || exposeWithoutAuth || isLoopbackAddress(address)) return;
+  if (auth.required || resolveAccess(options.access).required || exposeWithoutAuth || isLoopbackAddress(address))
+    return;
   throw new LeaseholdError(
     'invalid',
     `host: ${address ?? 'every address'} can be reached from outside and nobody has to sign in; listen on 127.0.0.1, set up a login, or set exposeWithoutAuth`,

@@ -1,4 +1,5 @@
 /** The contract between gateway and browser. Pure and browser-safe. */
+export * from './access.js';
 export * from './audit.js';
 export * from './bulk.js';
 export * from './constants.js';

@@ -4,7 +4,15 @@ import { z } from 'zod';
 
 /** Codes of the gateway itself, beside the core's. */
 export type ProblemCode =
-  ErrorCode | 'denied' | 'method-not-allowed' | 'unsupported-media' | 'bad-origin' | 'bad-host' | 'internal';
+  | ErrorCode
+  | 'denied'
+  | 'signed-out'
+  | 'too-many'
+  | 'method-not-allowed'
+  | 'unsupported-media'
+  | 'bad-origin'
+  | 'bad-host'
+  | 'internal';
 
 export const Problem = z.object({
   type: z.string(),
@@ -36,6 +44,8 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = Object.freeze({
   closed: 503,
   unreadable: 422,
   denied: 403,
+  'signed-out': 401,
+  'too-many': 429,
   'method-not-allowed': 405,
   'unsupported-media': 415,
   'bad-origin': 403,

@@ -46,7 +46,14 @@ export interface Hello {
   readonly environment: string;
   readonly readOnly: boolean;
   /** Who the socket was opened by; `method` is how that is known. */
-  readonly user?: { readonly name: string; readonly role?: string; readonly method?: string };
+  readonly user?: {
+    readonly name: string;
+    readonly role?: string;
+    readonly method?: string;
+    /** What he may do, so that buttons can say what is missing. The server asks again, whatever they show. */
+    readonly permissions: readonly string[];
+    readonly canSignOut: boolean;
+  };
   /** Gateway clock, for countdowns. */
   readonly nowMs: number;
 }

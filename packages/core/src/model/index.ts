@@ -1,4 +1,5 @@
 /** The pure model: no I/O, no clock, no randomness. Safe in a browser. */
+export * from './access.js';
 export * from './args.js';
 export * from './build.js';
 export * from './bulk.js';

@@ -50,6 +50,8 @@ export const KEY_KINDS = [
   'stats',
   'leader',
   'audit',
+  'sessions',
+  'tokens',
   'bulk',
   'targets',
   'bulking',
@@ -75,7 +77,8 @@ export type ParsedKey =
     }
   | { readonly kind: 'due' | 'deadlines' | 'ended'; readonly timeMs: number; readonly id: string }
   | {
-      readonly kind: 'nodes' | 'stats' | 'schedules' | 'bulk' | 'views' | 'templates' | 'audit' | 'pins';
+      readonly kind:
+        'nodes' | 'stats' | 'schedules' | 'bulk' | 'views' | 'templates' | 'audit' | 'sessions' | 'tokens' | 'pins';
       readonly id: string;
     }
   | { readonly kind: 'orders'; readonly node: string; readonly what: string; readonly id: string }
@@ -270,6 +273,14 @@ export class Keys {
   audit(operationId: string): string {
     return `${this.prefix}audit/${operationId}`;
   }
+  /** Of somebody who signed in to a board; named by the hash of what his cookie holds. */
+  session(hash: string): string {
+    return `${this.prefix}sessions/${hash}`;
+  }
+  /** An API token of a board. */
+  token(id: string): string {
+    return `${this.prefix}tokens/${id}`;
+  }
   bulk(id: string): string {
     return `${this.prefix}bulk/${id}`;
   }
@@ -328,6 +339,8 @@ function parseSegments(segments: readonly string[]): ParsedKey | undefined {
     case 'views':
     case 'templates':
     case 'audit':
+    case 'sessions':
+    case 'tokens':
     case 'pins':
       return size === 2 && a !== '' ? { kind, id: a } : undefined;
     case 'queues':

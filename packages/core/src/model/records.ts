@@ -163,8 +163,10 @@ export interface AuditRecord {
   readonly reason?: string;
   readonly outcome: 'done' | 'refused';
   readonly detail?: Json;
-  /** What the operator saw, and what was there before the change (decimal digits). */
+  /** What the operator saw (decimal digits). */
   readonly revisionSeen?: string;
+  /** Mod revision of the target before the change, `0` if there was none. The record's own revision is the one after. */
+  readonly revisionBefore?: string;
   readonly request?: string;
 }
 

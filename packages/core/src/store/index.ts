@@ -1,3 +1,4 @@
+export * from './access.js';
 export * from './commit.js';
 export * from './store.js';
 export * from './submit.js';

@@ -72,7 +72,10 @@ export async function act(
     const decided = await decideAct(kv);
     const result = await store.committer.submit(call.fence ?? NO_FENCE, {
       compare: [modIs(target.key, kv?.modRevision ?? 0n), isAbsent(auditKey), ...decided.compare],
-      success: [...decided.ops, auditOp(store, call, operation, [target.id], decided.detail)],
+      success: [
+        ...decided.ops,
+        auditOp(store, call, operation, [target.id], decided.detail, { revisionBefore: kv?.modRevision ?? 0n }),
+      ],
       failure: [get(auditKey)],
     });
     if (result.kind === 'fenced') {

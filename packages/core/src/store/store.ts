@@ -70,13 +70,15 @@ export function auditOp(
   operation: string,
   targets: readonly string[],
   detail?: Json,
+  more: { readonly revisionBefore?: bigint; readonly outcome?: AuditRecord['outcome'] } = {},
 ): Op {
   const record: AuditRecord = {
     operation,
     atMs: store.now(),
     actor: call.actor,
     targets,
-    outcome: 'done',
+    outcome: more.outcome ?? 'done',
+    ...(more.revisionBefore === undefined ? {} : { revisionBefore: String(more.revisionBefore) }),
     ...(call.reason === undefined ? {} : { reason: call.reason }),
     ...(call.revisionSeen === undefined ? {} : { revisionSeen: String(call.revisionSeen) }),
     ...(call.request === undefined ? {} : { request: call.request }),

@@ -8,7 +8,7 @@
 import type { Compare, Op } from '../kv/kv.js';
 import { encodePayload, encodeRecord, decodeRecord } from '../model/codec.js';
 import { LeaseholdError } from '../model/errors.js';
-import { utf8Length } from '../model/json.js';
+import { utf8Length, type Json } from '../model/json.js';
 import { shardOf } from '../model/order.js';
 import type { Actor, Chore, WorkflowRecord } from '../model/records.js';
 import type { Workflow } from '../model/signature.js';
@@ -27,7 +27,7 @@ import { compileWorkflow, countTasks, type CompiledTask, type CompiledWorkflow }
 import { NO_FENCE, type Fence, type SubTxn } from './commit.js';
 import { edgeOps } from './edge.js';
 import { freeWay, resolveUnique } from './unique.js';
-import { absent, createdAt, del, found, get, put, takenBy, type Store } from './store.js';
+import { absent, auditOp, createdAt, del, found, get, put, takenBy, type OperatorCall, type Store } from './store.js';
 
 export interface SubmitOptions {
   readonly parent?: string;
@@ -36,6 +36,8 @@ export interface SubmitOptions {
   readonly fence?: Fence;
   /** How long to try when the store does not answer, ms. */
   readonly giveUpMs?: number;
+  /** A person's submission: recorded in the audit, in the transaction that makes it. */
+  readonly audit?: OperatorCall;
 }
 
 export interface Submitted {
@@ -67,11 +69,12 @@ export async function submitTask(
   const taken = takenBy(store, actor);
   const { task, ops } = taskOps(store, signature, taken, id, options.parent);
   const taskKey = store.keys.task(id);
+  const recorded = recording(store, options.audit, 'task.submit', id, { name: task.name, queue: task.queue });
   let way = freeWay(store, task);
   for (let tries = 0; tries < UNIQUE_TRIES; tries++) {
     const result = await answered(store, NO_FENCE, options, {
-      compare: [absent(taskKey), ...way.compare],
-      success: [...way.ops, ...ops],
+      compare: [absent(taskKey), ...way.compare, ...recorded.compare],
+      success: [...way.ops, ...ops, ...recorded.ops],
       failure: [get(taskKey), ...way.reads],
     });
     if (result.succeeded) return { kind: 'task', id, revision: result.revision, created: true, chore: false };
@@ -118,12 +121,42 @@ export async function submitWorkflow(
   const resolved = resolveWorkflow(workflow, options.defaults ?? {}, taken.nowMs);
   const header = workflowHeader(id, resolved, taken, options);
   const small = smallWorkflow(store, header, resolved, taken);
-  return small === undefined ? submitStaged(store, header, resolved, options) : submitSmall(store, id, small, options);
+  const recorded = recording(store, options.audit, 'workflow.submit', id, { name: header.name, tasks: header.tasks });
+  return small === undefined
+    ? submitStaged(store, header, resolved, { ...options, recorded })
+    : submitSmall(store, id, small, { ...options, recorded });
 }
 
-async function submitSmall(store: Store, id: string, ops: readonly Op[], options: SubmitOptions): Promise<Submitted> {
+/** The audit of a submission. An operation's id that was used for something else makes nothing. */
+interface Recording {
+  readonly compare: readonly Compare[];
+  readonly ops: readonly Op[];
+}
+
+function recording(
+  store: Store,
+  call: OperatorCall | undefined,
+  operation: string,
+  id: string,
+  detail: Json,
+): Recording {
+  if (call === undefined) return { compare: [], ops: [] };
+  return {
+    compare: [absent(store.keys.audit(call.operationId))],
+    ops: [auditOp(store, call, operation, [id], detail, { revisionBefore: 0n })],
+  };
+}
+
+type Recorded = SubmitOptions & { readonly recorded: Recording };
+
+async function submitSmall(store: Store, id: string, ops: readonly Op[], options: Recorded): Promise<Submitted> {
   const key = store.keys.workflow(id);
-  const sub: SubTxn = { compare: [absent(key), absent(store.keys.staged(id))], success: ops, failure: [get(key)] };
+  const { recorded } = options;
+  const sub: SubTxn = {
+    compare: [absent(key), absent(store.keys.staged(id)), ...recorded.compare],
+    success: [...ops, ...recorded.ops],
+    failure: [get(key)],
+  };
   const result = await answered(store, fenceOf(options), options, sub);
   const chore = ops.some((op) => op.kind === 'put' && op.key.startsWith(store.keys.chores(id)));
   if (result.succeeded) return { kind: 'workflow', id, revision: result.revision, created: true, chore };
@@ -135,9 +168,10 @@ async function submitStaged(
   store: Store,
   header: WorkflowRecord,
   workflow: Workflow,
-  options: SubmitOptions,
+  options: Recorded,
 ): Promise<Submitted> {
   const { keys } = store;
+  const { recorded } = options;
   const parts = sourceParts(workflow);
   const stagedKey = keys.staged(header.id);
   const opened = await answered(store, fenceOf(options), options, {
@@ -166,8 +200,10 @@ async function submitStaged(
       guard,
       absent(keys.workflow(header.id)),
       ...parts.map((_, n): Compare => presentPart(store, header.id, n)),
+      ...recorded.compare,
     ],
     success: [
+      ...recorded.ops,
       del(stagedKey),
       put(keys.workflow(header.id), encodeRecord({ ...header, parts: parts.length })),
       choreOp(store, header.id, { kind: 'unfold' }),

@@ -1,5 +1,5 @@
 /** Who acts and what he may do. The gateway asks for a permission on every route and every socket; deny by default. */
-import type { Actor } from '@leasehold/core/model';
+import type { AccessScope, Actor } from '@leasehold/core/model';
 
 export const PERMISSIONS = [
   'board.read',
@@ -21,20 +21,47 @@ export const PERMISSIONS = [
   'schedule.write',
   'audit.read',
   'cluster.read',
+  'secret.reveal',
+  'token.manage',
+  'session.revoke',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
+export function isPermission(text: string): text is Permission {
+  return (PERMISSIONS as readonly string[]).includes(text);
+}
+
 /** Permissions that change nothing; all others are refused while the gateway is read-only. */
-export const READING: ReadonlySet<Permission> = new Set(['board.read', 'payload.read', 'cluster.read', 'audit.read']);
+export const READING: ReadonlySet<Permission> = new Set([
+  'board.read',
+  'payload.read',
+  'cluster.read',
+  'audit.read',
+  'secret.reveal',
+]);
 
 export interface Identity {
   readonly actor: Actor;
   readonly permissions: ReadonlySet<Permission>;
+  /** Only these queues and task names exist for him. */
+  readonly scope?: AccessScope;
+  /** What let him in, without its secret: sockets of one credential are checked again together. */
+  readonly credential?: string;
+  /**
+   * Set for a way in that a browser takes by itself (a cookie): what a change must carry when the browser does not say
+   * where it comes from.
+   */
+  readonly csrfToken?: string;
+  /** A way in that a browser takes by itself and that has no token: a change must say where it comes from. */
+  readonly ambient?: true;
 }
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Of the peer of the connection. */
   readonly address: string;
+  /** The peer showed a client certificate that our authority signed. */
+  readonly certified?: boolean;
 }
 
 export interface Auth {

@@ -24,7 +24,11 @@ import {
   type SocketFailure,
 } from '@leasehold/wire';
 import type { Clock, Logger } from '@leasehold/core';
-import type { Auth, Identity } from '../guard/identity.js';
+import { fingerprintOf, type Access } from '../auth/access.js';
+import { shownUser } from '../auth/login-routes.js';
+import { narrowQuery } from '../auth/scope.js';
+import type { Credentials, Identity, Permission } from '../guard/identity.js';
+import { peerOf } from '../guard/peer.js';
 import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
 import type { Board } from '../projection/board.js';
 import { Subscription, type Outgoing } from './subscription.js';
@@ -33,7 +37,7 @@ export interface HubOptions {
   readonly board: Board;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly auth: Auth;
+  readonly access: Access;
   readonly origins: OriginOptions;
   readonly basePath: string;
   readonly hello: Omit<Hello, 'protocol' | 'nowMs' | 'user'>;
@@ -42,6 +46,7 @@ export interface HubOptions {
 
 interface SocketData {
   identity: Identity;
+  credentials: Credentials;
 }
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
 
@@ -50,14 +55,31 @@ const ROWS_EVERY_MS = 33;
 const SUMMARY_EVERY_MS = 100;
 const ACK_MS = 10_000;
 const BEAT_MS = 1_000;
+/** How long a socket outlives its session, token or role at most. */
+const RECHECK_MS = 2_000;
 /** A client sends queries, never data. */
 const MAX_MESSAGE_BYTES = 65_536;
+
+/**
+ * What each message needs. A handler that is not in it does not compile, and each asks again with every message: what
+ * somebody may do can change while his socket is open.
+ */
+export const SOCKET_HANDLERS: Readonly<Record<keyof ClientEvents, Permission>> = Object.freeze({
+  subscribe: 'board.read',
+  unsubscribe: 'board.read',
+  freeze: 'board.read',
+  release: 'board.read',
+  window: 'board.read',
+  hidden: 'board.read',
+});
 
 export class Hub {
   readonly #options: HubOptions;
   readonly #io: Server<ClientEvents, ServerEvents, Record<string, never>, SocketData>;
   readonly #subscriptions = new Set<Subscription>();
   #beat: { cancel(): void } | undefined;
+  #check: { cancel(): void } | undefined;
+  #checking: Promise<void> | undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -81,10 +103,12 @@ export class Hub {
   attach(server: HttpServer): void {
     this.#io.attach(server);
     this.#again();
+    this.#checkAgain();
   }
 
   async close(): Promise<void> {
     this.#beat?.cancel();
+    this.#check?.cancel();
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.clear();
     // The http server is the caller's: sockets are ended, it is not.
@@ -108,6 +132,44 @@ export class Hub {
       this.beat();
       this.#again();
     });
+  }
+
+  #checkAgain(): void {
+    this.#check?.cancel();
+    this.#check = this.#options.clock.setTimer(RECHECK_MS, () => {
+      void this.recheck().finally(() => this.#checkAgain());
+    });
+  }
+
+  /** Cuts every socket whose credential does not let in any more, or lets in somebody else. Each credential is asked once. */
+  recheck(): Promise<void> {
+    this.#checking ??= this.#recheck().finally(() => (this.#checking = undefined));
+    return this.#checking;
+  }
+
+  async #recheck(): Promise<void> {
+    const groups = new Map<string, LiveSocket[]>();
+    for (const socket of this.#io.of('/').sockets.values()) {
+      const key = fingerprintOf(socket.data.credentials);
+      groups.set(key, [...(groups.get(key) ?? []), socket]);
+    }
+    for (const sockets of groups.values()) await this.#recheckAll(sockets);
+  }
+
+  async #recheckAll(sockets: readonly LiveSocket[]): Promise<void> {
+    const [first] = sockets;
+    if (first === undefined) return;
+    try {
+      const now = await this.#options.access.recheck(first.data.credentials);
+      for (const socket of sockets) {
+        if (now !== undefined && sameRights(now, socket.data.identity)) continue;
+        socket.emit('failure', { code: 'denied', message: 'signed out, or what you may do has changed' });
+        socket.disconnect(true);
+      }
+    } catch (error) {
+      // The store is away: it tells nobody anything new either, and nobody is signed out for it.
+      this.#options.logger.debug('gateway: sockets could not be checked', { error });
+    }
   }
 
   #heartbeat(): Heartbeat {
@@ -142,11 +204,16 @@ export class Hub {
       });
     }
     try {
-      const { headers, address } = socket.handshake;
-      const identity = await this.#options.auth.authenticate({ headers, address });
-      if (identity?.permissions.has('board.read') !== true)
-        return refuse('denied', 'not signed in, or not allowed to see the board');
+      const { request } = socket;
+      const credentials = { headers: request.headers, ...peerOf(request.socket) };
+      const identity = await this.#options.access.authenticate(credentials);
+      if (identity === undefined) return refuse('signed-out', 'not signed in, or not any more');
+      if (!identity.permissions.has('board.read')) return refuse('denied', 'this needs the permission board.read');
+      if (this.#socketsOf(identity) >= this.#options.access.options.limits.socketsPerUser) {
+        return refuse('too-many', 'too many boards are open under this name; close some');
+      }
       socket.data.identity = identity;
+      socket.data.credentials = credentials;
       next();
     } catch (error) {
       this.#options.logger.error('gateway: a socket could not be authenticated', { error });
@@ -154,11 +221,16 @@ export class Hub {
     }
   }
 
+  /** Of one user, whatever he came in with. Who comes in without a login is everybody, and is not counted. */
+  #socketsOf({ actor, credential }: Identity): number {
+    if (credential === undefined) return 0;
+    return [...this.#io.of('/').sockets.values()].filter(({ data }) => data.identity.actor.name === actor.name).length;
+  }
+
   #serve(socket: LiveSocket): void {
     const session = new SocketSession(socket, this.#options, this.#subscriptions);
     const { hello, clock } = this.#options;
-    const { name, role, method } = socket.data.identity.actor;
-    const user = { name, ...(role === undefined ? {} : { role }), ...(method === undefined ? {} : { method }) };
+    const user = shownUser(socket.data.identity);
     socket.emit('hello', { protocol: PROTOCOL, nowMs: clock.now(), ...hello, user });
     socket.emit('heartbeat', this.#heartbeat());
     socket.on('disconnect', () => session.close());
@@ -200,8 +272,7 @@ class SocketSession {
     run: (message: z.output<S>) => SocketFailure | undefined,
   ): void {
     const listener = (message: unknown, reply?: unknown): void => {
-      const parsed = schema.safeParse(message);
-      const failure = parsed.success ? run(parsed.data) : invalid(event, parsed.error);
+      const failure = this.#refusal(event) ?? this.#answer(event, schema, run, message);
       const answer: Reply = failure === undefined ? { ok: true } : { ok: false, error: failure };
       if (typeof reply === 'function') (reply as (answer: Reply) => void)(answer);
       else if (failure !== undefined) this.#socket.emit('failure', failure);
@@ -209,9 +280,24 @@ class SocketSession {
     this.#socket.on(event, listener);
   }
 
+  #answer<S extends z.ZodType>(
+    event: keyof ClientEvents,
+    schema: S,
+    run: (message: z.output<S>) => SocketFailure | undefined,
+    message: unknown,
+  ): SocketFailure | undefined {
+    const parsed = schema.safeParse(message);
+    return parsed.success ? run(parsed.data) : invalid(event, parsed.error);
+  }
+
+  #refusal(event: keyof ClientEvents): SocketFailure | undefined {
+    const permission = SOCKET_HANDLERS[event];
+    if (this.#socket.data.identity.permissions.has(permission)) return undefined;
+    return { code: 'denied', message: `this needs the permission ${permission}` };
+  }
+
   #subscribe({ sub, query, frozen }: z.output<typeof Subscribe>): SocketFailure | undefined {
-    if (!this.#socket.data.identity.permissions.has('board.read'))
-      return { code: 'denied', message: 'not allowed to see the board', sub };
+    const { permissions, scope } = this.#socket.data.identity;
     this.#end(sub);
     if (this.#own.size >= QUERY_LIMITS.subscriptions) {
       return { code: 'too-many', message: `a socket has at most ${QUERY_LIMITS.subscriptions} subscriptions`, sub };
@@ -219,8 +305,9 @@ class SocketSession {
     const { board, clock } = this.#options;
     const subscription = new Subscription({
       sub,
-      query,
+      query: narrowQuery(query, scope),
       frozen,
+      payload: permissions.has('payload.read'),
       board,
       clock,
       everyMs: query.view === 'summary' ? SUMMARY_EVERY_MS : ROWS_EVERY_MS,
@@ -254,6 +341,13 @@ class SocketSession {
     this.#own.delete(sub);
     this.#all.delete(subscription);
   }
+}
+
+/** Anything less, or anything more: the page that is open was made for what he could do before. */
+function sameRights(a: Identity, b: Identity): boolean {
+  const rights = ({ actor, permissions, scope }: Identity): string =>
+    JSON.stringify([actor.name, actor.role, [...permissions].sort(), scope?.queues, scope?.taskNames]);
+  return rights(a) === rights(b);
 }
 
 function invalid(event: string, error: z.ZodError): SocketFailure {

@@ -28,6 +28,8 @@ export interface SubscriptionOptions {
   readonly sub: string;
   readonly query: LiveQuery;
   readonly frozen: boolean;
+  /** Whether rows show what tasks carry. */
+  readonly payload: boolean;
   readonly board: Board;
   readonly clock: Clock;
   readonly everyMs: number;
@@ -59,7 +61,7 @@ export class Subscription {
   constructor(options: SubscriptionOptions) {
     this.#options = options;
     this.#window = options.query.window;
-    this.#followed = options.board.views.follow(options.query);
+    this.#followed = options.board.views.follow(options.query, options.payload);
     if (options.frozen) this.#held = this.#hold();
   }
 

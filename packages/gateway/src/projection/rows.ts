@@ -55,6 +55,11 @@ export function taskRow({ state, facts }: RowContext, task: TaskEntry): TaskRow 
   };
 }
 
+/** For who may not see what tasks carry. Progress is written to be watched, so it stays. */
+export function withoutPayload(row: TaskRow): TaskRow {
+  return { ...row, args: '' };
+}
+
 export function lockRow({ state, leases }: RowContext, id: string): LockRow | undefined {
   const lock = state.locks.get(id);
   if (lock === undefined) return undefined;

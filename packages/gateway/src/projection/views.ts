@@ -2,7 +2,17 @@
 import type { AnyRow, LiveQuery, RowFilter, RowOf, TaskFilter, TaskOrder, TaskRow, ViewName } from '@leasehold/wire';
 import type { LiveList } from './live-list.js';
 import { matchRow, matchTask, taskKey } from './match.js';
-import { bulkRow, lockRow, nodeRow, queueRows, scheduleRow, taskRow, workflowRow, type RowContext } from './rows.js';
+import {
+  bulkRow,
+  lockRow,
+  nodeRow,
+  queueRows,
+  scheduleRow,
+  taskRow,
+  withoutPayload,
+  workflowRow,
+  type RowContext,
+} from './rows.js';
 import { Table } from './table.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -34,6 +44,7 @@ export class Views {
   readonly #small: { readonly [V in SmallView]: Table<RowOf[V]> };
   readonly #json = new WeakMap<AnyRow, string>();
   readonly #cache = new Map<string, CachedRow>();
+  readonly #bare = new WeakMap<TaskRow, TaskRow>();
   /** Raised when facts behind explanations changed. */
   #version = 0;
 
@@ -51,20 +62,21 @@ export class Views {
     };
   }
 
-  follow(query: LiveQuery): Followed {
+  /** `payload`: whether rows show what tasks carry. */
+  follow(query: LiveQuery, payload = true): Followed {
     return query.view === 'tasks'
-      ? this.followTasks(query.filter, query.order)
+      ? this.followTasks(query.filter, query.order, payload)
       : this.followRows(query.view, query.filter);
   }
 
-  followTasks(filter: TaskFilter, order: TaskOrder): Followed {
+  followTasks(filter: TaskFilter, order: TaskOrder, payload = true): Followed {
     const { tasks } = this.#context.state;
-    const name = JSON.stringify([filter, order]);
-    const match = matchTask(filter);
+    const name = JSON.stringify([filter, order, payload]);
+    const match = matchTask(filter, payload);
     const list = tasks.follow(name, () => ({ match, keyOf: taskKey(order), desc: order.desc }));
     return {
       list,
-      row: (id) => this.task(id),
+      row: (id) => (payload ? this.task(id) : this.#bareTask(id)),
       matches: (id) => {
         const entry = tasks.get(id);
         return entry !== undefined && match(entry);
@@ -111,6 +123,15 @@ export class Views {
     if (this.#cache.size >= CACHED_ROWS) this.#cache.clear();
     this.#cache.set(id, { entry, lock, progress, version, row, json });
     return row;
+  }
+
+  /** The same object for the same row, as `task` gives it. */
+  #bareTask(id: string): TaskRow | undefined {
+    const row = this.task(id);
+    if (row === undefined) return undefined;
+    const bare = this.#bare.get(row) ?? withoutPayload(row);
+    this.#bare.set(row, bare);
+    return bare;
   }
 
   factsChanged(): void {

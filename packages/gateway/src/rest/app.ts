@@ -2,7 +2,8 @@
  * The REST API as one fastify instance that is mounted on somebody else's server.
  *
  * R1  Every request passes, in this order: Host, Origin (for what changes something), who it is, the permission of its
- *     route, the read-only switch, then its schemas. A route without a permission does not start.
+ *     route, the read-only switch, its token against forgery, how often, its schemas, its scope. A route without a
+ *     permission does not start; what anybody may ask says `anyone`.
  * R2  Whatever happens, the answer is a result or a problem document with our code; no stack, no half effect.
  */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -10,7 +11,12 @@ import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { checkId, LeaseholdError } from '@leasehold/core/model';
 import { API_BASE, Problem } from '@leasehold/wire';
-import { READING, type Auth, type Identity, type Permission } from '../guard/identity.js';
+import { READING, type Identity, type Permission } from '../guard/identity.js';
+import { checkForgery } from '../auth/forgery.js';
+import { addLoginRoutes, credentialsOf } from '../auth/login-routes.js';
+import { Refusals } from '../auth/refusals.js';
+import { requireInScope } from '../auth/scope.js';
+import type { Access } from '../auth/access.js';
 import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
 import { ACT_ROUTES } from './act-routes.js';
 import { QUEUE_ROUTES } from './queue-routes.js';
@@ -22,9 +28,14 @@ import { READ_ROUTES } from './read-routes.js';
 import type { Call, Route, RouteContext } from './route.js';
 import { SCHEDULE_ROUTES } from './schedule-routes.js';
 import { SUBMIT_ROUTES } from './submit-routes.js';
+import { ACCESS_ROUTES } from './access-routes.js';
+import { placeOfTask } from './task-place.js';
 
 export interface AppOptions extends RouteContext {
-  readonly auth: Auth;
+  readonly access: Access;
+  /** Told when sessions or tokens ended, so that sockets are looked at now. */
+  readonly onAccessChanged: () => void;
+  readonly basePath: string;
   readonly origins: OriginOptions;
   readonly readOnly: boolean;
   readonly version: string;
@@ -42,18 +53,30 @@ export const ROUTES: readonly Route[] = [
   ...SCHEDULE_ROUTES,
   ...SUBMIT_ROUTES,
   ...BULK_ROUTES,
+  ...ACCESS_ROUTES,
 ];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    permission?: Permission;
+    /** `anyone`: also somebody who has not signed in. */
+    permission?: Permission | 'anyone';
   }
   interface FastifyRequest {
     identity?: Identity;
   }
 }
 
-export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+/** What the server answers to, and what each needs. */
+export interface Registered {
+  readonly method: string;
+  readonly url: string;
+  readonly permission: Permission | 'anyone';
+}
+
+export async function buildApp(
+  options: AppOptions,
+): Promise<{ readonly app: FastifyInstance; readonly registered: readonly Registered[] }> {
+  const registered: Registered[] = [];
   const { bodyLimitBytes } = options;
   const app = Fastify({
     bodyLimit: bodyLimitBytes,
@@ -66,11 +89,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   takeOnlyJson(app);
-  app.addHook('onRequest', async (request, reply) => guard(request, reply, options));
-  app.addHook('onRoute', (added) => {
-    const open = added.url === `${API_BASE}/openapi.json`;
-    if (!open && added.config?.permission === undefined)
-      throw new Error(`route ${String(added.method)} ${added.url} has no permission`);
+  const refusals = new Refusals(options);
+  app.addHook('onRequest', async (request, reply) => guard(request, reply, options, refusals));
+  app.addHook('onRoute', ({ method, url, config }) => {
+    const permission = config?.permission;
+    if (permission === undefined) throw new Error(`route ${String(method)} ${url} has no permission`);
+    registered.push({ method: String(method), url, permission });
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = problemOf(error, bodyLimitBytes);
@@ -103,9 +127,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     transform: jsonSchemaTransform,
   });
   for (const each of ROUTES) add(app, each, options);
-  app.get(`${API_BASE}/openapi.json`, { schema: { hide: true } }, () => app.swagger());
+  addLoginRoutes(app, options);
+  const described = { config: { permission: 'board.read' as const }, schema: { hide: true } };
+  app.get(`${API_BASE}/openapi.json`, described, () => app.swagger());
   await app.ready();
-  return app;
+  return { app, registered };
 }
 
 /** Only application/json is parsed, without loss; anything else that has a body is refused. */
@@ -120,7 +146,12 @@ function takeOnlyJson(app: FastifyInstance): void {
   });
 }
 
-async function guard(request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
+async function guard(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: AppOptions,
+  refusals: Refusals,
+): Promise<void> {
   reply.headers(SECURITY_HEADERS);
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
   const refusal =
@@ -128,19 +159,41 @@ async function guard(request: FastifyRequest, reply: FastifyReply, options: AppO
     (changes ? checkOrigin(request.headers, options.origins) : undefined);
   if (refusal !== undefined) throw new ProblemError(refusal.code, refusal.detail);
   const { permission } = request.routeOptions.config;
-  if (permission === undefined && request.routeOptions.url !== `${API_BASE}/openapi.json`) return; // Not found.
-  const identity = await options.auth.authenticate({
-    headers: request.headers,
-    address: request.socket.remoteAddress ?? '',
-  });
-  if (identity === undefined) throw new ProblemError('denied', 'not signed in');
-  if (permission !== undefined && !identity.permissions.has(permission)) {
+  if (permission === 'anyone') return;
+  if (permission === undefined) return; // Not found.
+  const identity = await options.access.authenticate(credentialsOf(request));
+  if (identity === undefined) throw new ProblemError('signed-out', 'not signed in, or not any more');
+  request.identity = identity;
+  try {
+    allow(identity, permission, options.readOnly);
+    if (changes) checkForgery(request.headers, identity);
+  } catch (error) {
+    await refusals.record(identity, request, permission, error);
+    throw error;
+  }
+  if (changes) await keepPace(request, permission, identity, options.access);
+}
+
+function allow(identity: Identity, permission: Permission, readOnly: boolean): void {
+  if (!identity.permissions.has(permission)) {
     throw new ProblemError('denied', `this needs the permission ${permission}`, { permission });
   }
-  if (permission !== undefined && options.readOnly && !READING.has(permission)) {
+  if (readOnly && !READING.has(permission)) {
     throw new ProblemError('denied', 'this server is read-only', { permission });
   }
-  request.identity = identity;
+}
+
+async function keepPace(
+  request: FastifyRequest,
+  permission: Permission,
+  identity: Identity,
+  { acts }: Access,
+): Promise<void> {
+  const looks = READING.has(permission) && permission !== 'secret.reveal';
+  const asks = looks || request.routeOptions.url?.endsWith('/check') === true;
+  const waitS = asks ? await acts.check(identity) : await acts.change(identity);
+  if (waitS === undefined) return;
+  throw new ProblemError('too-many', `too many changes in a minute; try again in ${waitS} s`, { retryAfterS: waitS });
 }
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = Object.freeze({
@@ -149,9 +202,12 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = Object.freeze(
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
 });
 
 function sendProblem(reply: FastifyReply, answer: Problem): FastifyReply {
+  const waitS = answer.fields?.['retryAfterS'];
+  if (typeof waitS === 'number') reply.header('retry-after', waitS);
   return reply.code(answer.status).type('application/problem+json').serializer(JSON.stringify).send(answer);
 }
 
@@ -172,7 +228,10 @@ function add(app: FastifyInstance, each: Route, options: AppOptions): void {
     validatorCompiler: () => (value) => ({ value }),
     serializerCompiler: () => (value) => JSON.stringify(value),
     handler: async (request, reply) => {
-      const result = await each.run(callOf(each, request), options);
+      const call = callOf(each, request);
+      const asked = { method, url, params: call.params, body: call.body };
+      await requireInScope(call.identity.scope, asked, (id) => placeOfTask(options.store, id));
+      const result = await each.run(call, options);
       const revision = method === 'POST' && isDone(result) ? BigInt(result.revision) : undefined;
       if (revision !== undefined) options.onChanged(revision);
       return reply.send(result);
@@ -188,7 +247,7 @@ function isDone(result: unknown): result is { readonly revision: string } {
 
 function callOf(each: Route, request: FastifyRequest): Call<unknown, unknown, unknown> {
   const { identity } = request;
-  if (identity === undefined) throw new ProblemError('denied', 'not signed in');
+  if (identity === undefined) throw new ProblemError('signed-out', 'not signed in');
   const key = request.headers['idempotency-key'];
   return {
     params: parsed(each.params, 'path', request.params),

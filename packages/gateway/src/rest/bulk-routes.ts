@@ -48,9 +48,9 @@ function requireOneOf({ filter, tasks }: Meant): void {
 }
 
 /** What a filter means: all that match now and have not changed since `asOf`. What is picked means what was picked. */
-function targetsOf(board: Board, { filter, tasks }: Meant, asOf: bigint): readonly BulkTarget[] {
+function targetsOf(board: Board, { filter, tasks }: Meant, asOf: bigint, payload: boolean): readonly BulkTarget[] {
   if (tasks !== undefined) return tasks.map(({ id, revision }): BulkTarget => [id, revision]);
-  const match = matchTask(filter ?? {});
+  const match = matchTask(filter ?? {}, payload);
   const targets: BulkTarget[] = [];
   for (const entry of board.state.tasks.values()) {
     if (match(entry) && BigInt(entry.revision) <= asOf) targets.push([entry.id, entry.revision]);
@@ -69,10 +69,10 @@ const countOne = route({
   summary: 'How many tasks a bulk would mean, and at which revision; changes nothing',
   body: CountBulk,
   response: BulkCount,
-  run: async ({ body }, { board, store }) => {
+  run: async ({ body, identity }, { board, store }) => {
     requireOneOf(body);
     const asOf = board.revision;
-    const targets = targetsOf(board, body, BigInt(asOf));
+    const targets = targetsOf(board, body, BigInt(asOf), identity.permissions.has('payload.read'));
     const possible = targets.filter(([id]) => {
       const entry = board.state.tasks.get(id);
       return entry !== undefined && mayAct(body.action, entry, store.now());
@@ -100,7 +100,7 @@ const startOne = route({
       const message = `typed: type the count, ${count}, to ${action} more than ${BULK_LIMITS.untyped} tasks`;
       throw new LeaseholdError('invalid', message, { field: 'typed', count });
     }
-    const targets = targetsOf(board, call.body, BigInt(asOf));
+    const targets = targetsOf(board, call.body, BigInt(asOf), call.identity.permissions.has('payload.read'));
     if (targets.length > count) {
       const message = `${targets.length} tasks are meant, not ${count}; count again`;
       throw new LeaseholdError('conflict', message, { count: targets.length, expected: count });

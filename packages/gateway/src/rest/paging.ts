@@ -5,6 +5,7 @@ import { DEFAULT_TASK_ORDER, SORT_PATTERN, TaskFilter as TaskFilterSchema } from
 import { matchTask, taskKey } from '../projection/match.js';
 import { slotOrder, type Slot } from '../projection/sorted-list.js';
 import type { Board } from '../projection/board.js';
+import { withoutPayload } from '../projection/rows.js';
 import { issueProblem } from './problems.js';
 
 export function encodeCursor(slot: Slot): string {
@@ -63,8 +64,9 @@ export function taskPage(
   order: TaskOrder,
   limit: number,
   cursor?: string,
+  payload = true,
 ): TaskPageResult {
-  const match = matchTask(filter);
+  const match = matchTask(filter, payload);
   const keyOf = taskKey(order);
   const compare = slotOrder(order.desc);
   const kind = order.by === 'name' || order.by === 'queue' ? 'string' : 'number';
@@ -78,7 +80,10 @@ export function taskPage(
     if (after !== undefined && compare(slot, after) <= 0) continue;
     keepBest(best, slot, compare, limit + 1);
   }
-  const rows = best.slice(0, limit).flatMap(({ id }) => board.views.task(id) ?? []);
+  const rows = best.slice(0, limit).flatMap(({ id }) => {
+    const row = board.views.task(id);
+    return row === undefined ? [] : [payload ? row : withoutPayload(row)];
+  });
   const last = best[limit - 1];
   return {
     revision: board.revision,

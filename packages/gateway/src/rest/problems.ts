@@ -33,6 +33,8 @@ const TITLES: Readonly<Record<ProblemCode, string>> = {
   closed: 'This server is stopping',
   unreadable: 'A record cannot be read by this version',
   denied: 'Not allowed',
+  'signed-out': 'Nobody is signed in',
+  'too-many': 'Too often',
   'method-not-allowed': 'No such method here',
   'unsupported-media': 'Only JSON is taken',
   'bad-origin': 'Refused: foreign origin',

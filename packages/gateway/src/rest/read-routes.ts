@@ -18,6 +18,7 @@ import { LeaseholdError, type HandlerInfo } from '@leasehold/core/model';
 import { z } from 'zod';
 import type { Board } from '../projection/board.js';
 import { handlerShape, handlerView } from '../projection/rows.js';
+import { narrowFilter } from '../auth/scope.js';
 import { filterOfQuery, orderOfQuery, pageOf, taskPage } from './paging.js';
 import { IdParams, NameParams, route, type Route } from './route.js';
 import { taskDetail } from './task-detail.js';
@@ -33,8 +34,11 @@ const listTasks = route({
   summary: 'Tasks by filter and sort, page by page',
   query: TaskListQuery,
   response: TaskPage,
-  run: async ({ query }, { board }) =>
-    taskPage(board, filterOfQuery(query), orderOfQuery(query.sort), query.limit, query.cursor),
+  run: async ({ query, identity }, { board }) => {
+    const filter = narrowFilter(filterOfQuery(query), identity.scope);
+    const payload = identity.permissions.has('payload.read');
+    return taskPage(board, filter, orderOfQuery(query.sort), query.limit, query.cursor, payload);
+  },
 });
 
 const getHistogram = route({
@@ -75,9 +79,9 @@ const getWorkflow = route({
   summary: 'A workflow with its graph and members',
   params: IdParams,
   response: WorkflowDetail,
-  run: async ({ params }, { board, store }) => {
+  run: async ({ params, identity }, { board, store }) => {
     board.refresh();
-    return workflowDetail(board, store, params.id);
+    return workflowDetail(board, store, params.id, identity.permissions.has('payload.read'));
   },
 });
 

@@ -22,6 +22,8 @@ export interface RouteContext {
   readonly board: Board;
   readonly store: Store;
   readonly logger: Logger;
+  /** Call it when sessions or tokens ended: sockets that came in with them are cut now. */
+  readonly onAccessChanged?: () => void;
 }
 
 type Schema = z.ZodType;

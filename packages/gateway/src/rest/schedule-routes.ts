@@ -54,7 +54,8 @@ const getSchedule = route({
   summary: 'A schedule, what it submits, and its last runs',
   params: IdParams,
   response: ScheduleDetail,
-  run: async ({ params }, { board }) => scheduleDetail(board, params.id),
+  run: async ({ params, identity }, { board }) =>
+    scheduleDetail(board, params.id, identity.permissions.has('payload.read')),
 });
 
 const putSchedule = route({
@@ -138,7 +139,7 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
   runNow,
 ];
 
-function scheduleDetail(board: Board, id: string): ScheduleDetail {
+function scheduleDetail(board: Board, id: string, payload: boolean): ScheduleDetail {
   board.refresh();
   const { state, facts, leases } = board;
   const row = scheduleRow({ state, facts, leases }, id);
@@ -150,7 +151,7 @@ function scheduleDetail(board: Board, id: string): ScheduleDetail {
   return {
     asOf: board.revision,
     row,
-    workflow: shownSource(board, record.workflow),
+    workflow: shownSource(board, record.workflow, payload),
     anchorMs: record.anchorMs,
     missedWindowMs: record.missedWindowMs,
     ...defined({ startMs, endMs, count, jitterMs }),

@@ -16,7 +16,7 @@ import { Done, SubmitCheck, SubmitTask, SubmitWorkflow } from '@leasehold/wire';
 import type { z } from 'zod';
 import type { Board } from '../projection/board.js';
 import { withHandlerDefaults } from './advertised.js';
-import { route, type Call, type Route, type RouteContext } from './route.js';
+import { operatorCall, route, type Call, type Route, type RouteContext } from './route.js';
 
 type AnyCall = Call<unknown, unknown, unknown>;
 
@@ -49,7 +49,7 @@ async function submit(
   call: AnyCall,
   context: RouteContext,
   given: Workflow,
-  more: { name?: string; tags?: readonly string[] },
+  more: { name?: string; tags?: readonly string[]; reason?: string },
 ): Promise<Done> {
   const { store, logger } = context;
   const { actor } = call.identity;
@@ -60,7 +60,9 @@ async function submit(
     const secrets = context.board.state.secrets.of(signature);
     return secrets.length === 0 ? signature : { ...signature, secrets: [...new Set(secrets)] };
   });
-  const done = await submitWorkflow(store, actor, workflow, { id: idOf(call, workflow), ...more });
+  const { reason, ...named } = more;
+  const audit = operatorCall(call, reason === undefined ? {} : { reason });
+  const done = await submitWorkflow(store, actor, workflow, { id: idOf(call, workflow), ...named, audit });
   if (done.kind === 'workflow') {
     advance(store, actor, done.id).catch((error: unknown) => {
       logger.warn('gateway: a workflow could not be unfolded; the leader will', { id: done.id, error });
@@ -80,7 +82,10 @@ const submitTask = route({
   summary: 'Submit a task: a signature with typed arguments',
   body: SubmitTask,
   response: Done,
-  run: (call, context) => submit(call, context, taskOf(call.body), {}),
+  run: (call, context) => {
+    const { reason } = call.body;
+    return submit(call, context, taskOf(call.body), typeof reason === 'string' ? { reason: reason.slice(0, 500) } : {});
+  },
 });
 
 const submitFlow = route({

@@ -1,13 +1,20 @@
 /** One workflow: its graph compiled from the stored source, and its members as the board has them. */
 import { prefixEnd } from '@leasehold/core/kv';
-import { LeaseholdError, mapSignatures, memberId, type CompiledWorkflow, type Workflow } from '@leasehold/core/model';
+import {
+  LeaseholdError,
+  mapSignatures,
+  memberId,
+  type CompiledWorkflow,
+  type Signature,
+  type Workflow,
+} from '@leasehold/core/model';
 import { decodeSource, readGraph, type Store } from '@leasehold/core/store';
 import type { TaskRow, WorkflowDetail } from '@leasehold/wire';
 import { redactText, showValues } from '../guard/redact.js';
 import type { Board } from '../projection/board.js';
 import { lastOf, predecessorsOf, type Predecessor } from '../projection/facts.js';
 import { pictureOf } from '../projection/picture.js';
-import { workflowRow } from '../projection/rows.js';
+import { withoutPayload, workflowRow } from '../projection/rows.js';
 
 /** Beyond it the page shows a list instead of a graph. */
 const GRAPH_TASKS = 2_000;
@@ -16,7 +23,12 @@ const MEMBERS = 500;
 /** Two wide groups in a row would have millions of edges; the join stands for those that are left out. */
 const EDGES_INTO_ONE = 100;
 
-export async function workflowDetail(board: Board, store: Store, id: string): Promise<WorkflowDetail> {
+export async function workflowDetail(
+  board: Board,
+  store: Store,
+  id: string,
+  payload: boolean,
+): Promise<WorkflowDetail> {
   const { state, facts, leases } = board;
   const row = workflowRow({ state, facts, leases }, id);
   const kept = state.workflows.get(id);
@@ -29,8 +41,8 @@ export async function workflowDetail(board: Board, store: Store, id: string): Pr
   return {
     asOf: board.revision,
     row,
-    source: source === undefined ? undefined : shownSource(board, source),
-    members: members(board, id, row.tasks),
+    source: source === undefined ? undefined : shownSource(board, source, payload),
+    members: members(board, id, row.tasks).map((member) => (payload ? member : withoutPayload(member))),
     failures: (kept.record.failures ?? []).map((failure) => ({ ...failure, error: redactText(failure.error) })),
     ...(graph === undefined ? {} : { graph: graphView(board, graph) }),
     ...(picture === undefined ? {} : { picture }),
@@ -52,12 +64,19 @@ async function readSource(store: Store, id: string): Promise<Workflow | undefine
   return kvs.length === 0 ? undefined : decodeSource(kvs.map(({ value }) => value));
 }
 
-/** The source for the builder, arguments redacted. */
-export function shownSource(board: Board, source: Workflow): unknown {
+/** The source for the builder, arguments redacted; without `payload`, all of them hidden. */
+export function shownSource(board: Board, source: Workflow, payload: boolean): unknown {
   return mapSignatures(source, (signature) => {
     const { onSuccess: _success, onError: _error, ...rest } = signature;
-    return { ...rest, args: showValues(signature.args, board.state.secrets.of(signature)) as never };
+    const secrets = payload ? board.state.secrets.of(signature) : signature.args.map((_, index) => index);
+    return { ...rest, ...shownHeaders(signature), args: showValues(signature.args, secrets) as never };
   });
+}
+
+function shownHeaders({ headers }: Signature): Pick<Signature, 'headers'> {
+  if (headers === undefined) return {};
+  const [shown] = showValues([{ type: 'json', value: { ...headers } }]);
+  return { headers: (shown?.value ?? {}) as Record<string, string> };
 }
 
 function graphView(board: Board, graph: CompiledWorkflow): NonNullable<WorkflowDetail['graph']> {
