@@ -1,7 +1,7 @@
 /** Against a real identity provider, run here on loopback. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WhoAmI } from '@leasehold/wire';
 import { signedIn } from '../src/auth/oidc.js';
