@@ -1,5 +1,5 @@
 /** The program of a worker process; see `crew.ts`. */
-import type { CrewJob, FromCrew, ToCrew } from './crew.js';
+import type { CrewJob, FromCrew, ToCrew, Usage } from './crew.js';
 import { bullmqMember } from './peers/bullmq.js';
 import { naiveMember } from './naive.js';
 import { leaseholdMember } from './leasehold.js';
@@ -8,6 +8,8 @@ import { leaseholdMember } from './leasehold.js';
 export interface Member {
   go(): Promise<void> | void;
   stop(): Promise<void>;
+  /** What was sent to the store so far; systems that do not count it leave it out. */
+  sent?(): Pick<Usage, 'requests' | 'transitions' | 'sentBytes'>;
 }
 export type MakeMember = (settings: CrewJob['settings'], ended: () => void) => Promise<Member>;
 
@@ -32,10 +34,18 @@ async function obey(order: ToCrew): Promise<void> {
     member = await MEMBERS[order.job.kind](order.job.settings, () => void (count += 1));
     tell({ kind: 'ready' });
   } else if (order.kind === 'go') await member?.go();
+  else if (order.kind === 'usage') tell({ kind: 'usage', usage: usage(member) });
   else {
     await member?.stop();
     process.exit(0);
   }
+}
+
+function usage(of: Member | undefined): Usage {
+  const { user, system } = process.cpuUsage();
+  const { heapUsed, rss } = process.memoryUsage();
+  const sent = of?.sent?.() ?? { requests: 0, transitions: 0, sentBytes: 0 };
+  return { cpuMs: (user + system) / 1_000, heapBytes: heapUsed, residentBytes: rss, ...sent };
 }
 
 process.on('message', (order: ToCrew) => {

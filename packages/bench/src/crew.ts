@@ -11,13 +11,24 @@ export interface CrewJob {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-export type ToCrew =
-  { readonly kind: 'job'; readonly job: CrewJob } | { readonly kind: 'go' } | { readonly kind: 'stop' };
+export type ToCrew = { readonly kind: 'job'; readonly job: CrewJob } | { readonly kind: 'go' | 'stop' | 'usage' };
 export type FromCrew =
   | { readonly kind: 'ready' }
   /** Ended since the last report. */
   | { readonly kind: 'ended'; readonly count: number }
+  | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'failed'; readonly message: string };
+
+/** What one worker process, all its threads together, has used since it began. */
+export interface Usage {
+  readonly cpuMs: number;
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+  /** What its committer sent: requests, the transitions in them, and their bytes. */
+  readonly requests: number;
+  readonly transitions: number;
+  readonly sentBytes: number;
+}
 
 const READY_MS = 30_000;
 const STOP_MS = 15_000;
@@ -65,6 +76,24 @@ export class Crew {
       this.#waiting = { count, resolve: () => clear(resolve), reject: (error) => clear(() => reject(error)) };
       this.#look();
     });
+  }
+
+  /** What each process has used so far. */
+  usage(): Promise<readonly Usage[]> {
+    return Promise.all(
+      this.#children.map(
+        (child) =>
+          new Promise<Usage>((resolve) => {
+            const hear = (message: FromCrew): void => {
+              if (message.kind !== 'usage') return;
+              child.off('message', hear);
+              resolve(message.usage);
+            };
+            child.on('message', hear);
+            child.send({ kind: 'usage' } satisfies ToCrew);
+          }),
+      ),
+    );
   }
 
   /** Counts from here on. */

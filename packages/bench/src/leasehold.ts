@@ -40,6 +40,7 @@ export function leaseholdSystem({ tasks, etcdVersion, concurrency, batch }: Leas
       const client = connect({ kv: stage.kv, namespace: 'bench', commit });
       return {
         job: { kind: 'leasehold', settings: { endpoints: stage.endpoints, concurrency, commit } },
+        stage,
         submit: (count) => submitAll(client, count),
         one: async () => {
           const [began] = await (await client.submit(stamp.signature([1, 'x']))).result({ timeoutMs: 30_000 });
@@ -61,7 +62,14 @@ function submitAll(client: Client, count: number): Promise<void> {
 export const leaseholdMember: MakeMember = (settings, ended): Promise<Member> => {
   const endpoints = settings['endpoints'] as string[];
   const kv = connectEtcd({ endpoints });
-  const store = createStore(kv, { namespace: 'bench', commit: settings['commit'] as CommitterOptions });
+  const sent = { requests: 0, transitions: 0, sentBytes: 0 };
+  const onRequest: CommitterOptions['onRequest'] = ({ subs, bytes }) => {
+    sent.requests += 1;
+    sent.transitions += subs;
+    sent.sentBytes += bytes;
+  };
+  const commit = { ...(settings['commit'] as CommitterOptions), onRequest };
+  const store = createStore(kv, { namespace: 'bench', commit });
   const worker = createWorker(store, {
     handlers: [handle(noop, ([n]) => n), handle(stamp, () => process.hrtime.bigint())],
     concurrency: settings['concurrency'] as number,
@@ -76,5 +84,6 @@ export const leaseholdMember: MakeMember = (settings, ended): Promise<Member> =>
       store.committer.close();
       await kv.close();
     },
+    sent: () => ({ ...sent }),
   });
 };

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Bench } from './bench.js';
 import { bulk } from './bulk.js';
 import { ceiling } from './ceiling.js';
+import { cost } from './cost.js';
 import { due } from './due.js';
 import { table } from './figures.js';
 import { latency } from './latency.js';
@@ -12,7 +13,7 @@ import { recovery } from './recovery.js';
 import { throughput } from './throughput.js';
 import { chains, groups } from './workflows.js';
 
-const BENCHES: readonly Bench[] = [ceiling, throughput, latency, chains, groups, due, recovery, limits, bulk];
+const BENCHES: readonly Bench[] = [ceiling, throughput, cost, latency, chains, groups, due, recovery, limits, bulk];
 
 const USAGE = `npm run bench -- <name>... [--json] [--quick]
 

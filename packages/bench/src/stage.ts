@@ -1,7 +1,7 @@
 /** Where benchmarks run: a fresh etcd each time, on a real disk, with fsync. */
 import { ensureEtcd, startEtcd, type RunningEtcd } from '@leasehold/etcd-local';
 import { connectEtcd, type Kv } from '@leasehold/core/kv';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import path from 'node:path';
 import type { Conditions } from './figures.js';
@@ -35,6 +35,25 @@ export async function openStage(members: 1 | 3 = 1, extraArgs: readonly string[]
     },
   };
 }
+
+/** CPU time that the members of etcd have used, ms; undefined where the system does not tell (no /proc). */
+export function etcdCpuMs({ etcd }: Stage): number | undefined {
+  let ticks = 0;
+  for (const { pid } of etcd.members) {
+    try {
+      const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      // The name, in parentheses, may hold spaces; user and system time are the 14th and 15th field.
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      ticks += Number(fields[11]) + Number(fields[12]);
+    } catch {
+      return undefined;
+    }
+  }
+  return ticks * MS_A_TICK;
+}
+
+/** Linux counts CPU time in hundredths of a second. */
+const MS_A_TICK = 10;
 
 export function machineConditions(): Conditions {
   return {

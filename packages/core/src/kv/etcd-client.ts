@@ -1,16 +1,9 @@
 import { closedError, type Call, type Endpoint, Endpoints } from './etcd-endpoints.js';
 import { KeepAlives } from './etcd-keepalive.js';
 import { EtcdWatch } from './etcd-watch.js';
-import {
-  decodeRange,
-  decodeTxn,
-  encodeRange,
-  encodeTxn,
-  hexId,
-  type WireHeader,
-  type WireRange,
-  type WireTxn,
-} from './etcd-wire.js';
+import { decodeRange, decodeTxn } from './etcd-decode.js';
+import { encodeRange, encodeTxn } from './etcd-encode.js';
+import { hexId, type WireHeader } from './etcd-wire.js';
 import { KvError } from './kv.js';
 import type {
   CallOptions,
@@ -61,15 +54,14 @@ export class EtcdKv implements Kv {
   }
 
   async range(request: RangeRequest, options?: CallOptions): Promise<RangeResult> {
-    return decodeRange(await this.#read<WireRange>('KV', 'range', encodeRange(request), options));
+    return decodeRange(await this.#read<Buffer>('KV', 'range', encodeRange(request), options));
   }
 
   async txn(txn: Txn, options?: CallOptions): Promise<TxnResult> {
-    requireFit(txn);
+    const request = encodeTxn(txn);
+    requireFit(request.length);
     const write = writesAnything(txn);
-    return decodeTxn(
-      await this.#endpoints.call<WireTxn>({ service: 'KV', method: 'txn', request: encodeTxn(txn), write }, options),
-    );
+    return decodeTxn(await this.#endpoints.call<Buffer>({ service: 'KV', method: 'txn', request, write }, options));
   }
 
   watch(request: WatchRequest, onMessage: (message: WatchMessage) => void): WatchHandle {

@@ -22,6 +22,7 @@ export interface Duplex {
 /** One endpoint, as `etcd-kv.ts` makes it. Rejections carry gRPC's code. */
 export interface Endpoint {
   readonly address: string;
+  /** A request that is bytes already is answered with bytes; an object with an object. */
   unary(
     service: Service,
     method: string,

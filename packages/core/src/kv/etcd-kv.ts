@@ -1,6 +1,7 @@
 import { noop } from 'cockatiel';
 import { Etcd3, type IOptions } from 'etcd3';
 import { EtcdKv } from './etcd-client.js';
+import { decodeWatch } from './etcd-decode.js';
 import { abortedError, type Duplex, type Endpoint, type Service } from './etcd-endpoints.js';
 import { KvError, type Kv } from './kv.js';
 
@@ -47,18 +48,41 @@ function withDefaults(options: EtcdOptions): Settings {
   return Object.freeze(settings);
 }
 
-/** What is used of a generated gRPC client: its methods by name, and cancelling. */
-type RawClient = Record<
-  string,
-  (
-    request: object,
+type Done = (error: (Error & { code?: number }) | null, reply: unknown) => void;
+
+/** What is used of a method of a generated gRPC client: how it is called, and how it is told to others. */
+interface RawMethod {
+  (request: object, metadata: object, options: object, done: Done): { cancel(): void };
+  readonly path: string;
+  readonly requestSerialize: (message: object) => Buffer;
+}
+
+/** The client itself, for messages that are bytes already, or that are read here. */
+interface RawClient {
+  makeUnaryRequest(
+    path: string,
+    serialize: (message: Buffer) => Buffer,
+    deserialize: (bytes: Buffer) => Buffer,
+    request: Buffer,
     metadata: object,
     options: object,
-    done: (error: (Error & { code?: number }) | null, reply: unknown) => void,
-  ) => { cancel(): void }
->;
+    done: Done,
+  ): { cancel(): void };
+  makeBidiStreamRequest(
+    path: string,
+    serialize: (message: object) => Buffer,
+    deserialize: (bytes: Buffer) => unknown,
+    metadata: object,
+  ): Duplex;
+}
 
-type RawStreams = Record<string, (metadata: object) => Duplex>;
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+function callMethod(client: object, name: string, request: object, metadata: object, options: object, done: Done) {
+  const method = (client as Record<string, RawMethod>)[name] as RawMethod;
+  if (!Buffer.isBuffer(request)) return method.call(client, request, metadata, options, done);
+  return (client as RawClient).makeUnaryRequest(method.path, asItIs, asItIs, request, metadata, options, done);
+}
 
 /** One endpoint. Goes through `etcd3`'s connection pool of one host, below its policies and its error mapping. */
 class EtcdEndpoint extends Etcd3 implements Endpoint {
@@ -82,20 +106,13 @@ class EtcdEndpoint extends Etcd3 implements Endpoint {
     return this.pool.withConnection(service, ({ client, metadata }) => {
       // The login may have taken a while.
       if (signal?.aborted === true) throw abortedError(signal, false);
-      const raw = client as unknown as RawClient;
       return new Promise((resolve, reject) => {
-        const call = (raw[method] as RawClient[string]).call(
-          raw,
-          request,
-          metadata,
-          { deadline: deadlineMs },
-          (error, reply) => {
-            this.#calls.delete(call);
-            signal?.removeEventListener('abort', onAbort);
-            if (error === null) resolve(reply);
-            else reject(new RawError(error));
-          },
-        );
+        const call = callMethod(client, method, request, metadata, { deadline: deadlineMs }, (error, reply) => {
+          this.#calls.delete(call);
+          signal?.removeEventListener('abort', onAbort);
+          if (error === null) resolve(reply);
+          else reject(new RawError(error));
+        });
         const onAbort = (): void => call.cancel();
         this.#calls.add(call);
         signal?.addEventListener('abort', onAbort, { once: true });
@@ -105,10 +122,13 @@ class EtcdEndpoint extends Etcd3 implements Endpoint {
 
   duplex(service: Service, method: string, requireLeader: boolean): Promise<Duplex> {
     return this.pool.withConnection(service, ({ client, metadata }) => {
-      const raw = client as unknown as RawStreams;
       const headers = metadata.clone();
       if (requireLeader) headers.set('hasleader', 'true');
-      return (raw[method] as RawStreams[string]).call(raw, headers);
+      const raw = (client as unknown as Record<string, RawMethod & ((metadata: object) => Duplex)>)[method];
+      if (raw === undefined) throw new KvError('invalid', `etcd has no stream "${method}"`);
+      if (method !== 'watch') return raw.call(client, headers);
+      const { path, requestSerialize } = raw;
+      return (client as unknown as RawClient).makeBidiStreamRequest(path, requestSerialize, decodeWatch, headers);
     });
   }
 

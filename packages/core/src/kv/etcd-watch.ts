@@ -1,6 +1,7 @@
 import { isStaleToken, toKvError } from './etcd-errors.js';
 import { closedError, type Duplex, type Endpoint, type Endpoints } from './etcd-endpoints.js';
-import { decodeEvent, encodeWatch, type WireEvent, type WireWatchResponse } from './etcd-wire.js';
+import type { WatchResponse } from './etcd-decode.js';
+import { encodeWatch } from './etcd-wire.js';
 import { KvError, type KvEvent, type Revision, type WatchHandle, type WatchMessage, type WatchRequest } from './kv.js';
 
 /**
@@ -24,7 +25,7 @@ export class EtcdWatch implements WatchHandle {
   readonly #onMessage: (message: WatchMessage) => void;
   readonly #onEnd: (watch: EtcdWatch) => void;
   #stream: Duplex | undefined;
-  #fragments: WireEvent[] = [];
+  #fragments: KvEvent[] = [];
   /** The last revision of which everything was handed on. */
   #seen: Revision;
   #lastKeys: ReadonlySet<string> | undefined;
@@ -82,7 +83,7 @@ export class EtcdWatch implements WatchHandle {
     );
     if (this.#ended) return stream.cancel();
     this.#stream = stream;
-    stream.on('data', (message: WireWatchResponse) => this.#receive(message));
+    stream.on('data', (message: WatchResponse) => this.#receive(message));
     stream.write(encodeWatch(this.#request, WATCH_ID));
     void this.#endpoints.version(this.#endpoint).then((version) => {
       this.#trustsProgress = version !== undefined && ordersProgress(version);
@@ -97,12 +98,12 @@ export class EtcdWatch implements WatchHandle {
     this.#stream.write({ progress_request: {} });
   }
 
-  #receive(message: WireWatchResponse): void {
+  #receive(message: WatchResponse): void {
     if (this.#ended) return;
     if (message.canceled) return this.#canceled(message);
     if (message.created) {
       if (this.#request.startRevision > 0n) return;
-      this.#seen = BigInt(message.header?.revision ?? 0);
+      this.#seen = message.revision;
       this.#onMessage({ kind: 'progress', revision: this.#seen });
       return;
     }
@@ -116,7 +117,7 @@ export class EtcdWatch implements WatchHandle {
     }
     const whole = this.#fragments.length === 0 ? message.events : [...this.#fragments, ...message.events];
     this.#fragments = [];
-    this.#handOn(whole.map(decodeEvent));
+    this.#handOn(whole);
   }
 
   #handOn(decoded: readonly KvEvent[]): void {
@@ -141,9 +142,9 @@ export class EtcdWatch implements WatchHandle {
     return !this.#lastKeys.has(event.kv.key);
   }
 
-  #progress({ watch_id, header }: WireWatchResponse): void {
-    let revision = BigInt(header?.revision ?? 0);
-    const certain = watch_id === String(WATCH_ID) || this.#trustsProgress === true;
+  #progress(message: WatchResponse): void {
+    let { revision } = message;
+    const certain = message.watchId === WATCH_ID || this.#trustsProgress === true;
     if (!certain && revision > this.#seen) revision = this.#seen;
     else if (revision > this.#seen) {
       this.#seen = revision;
@@ -153,10 +154,9 @@ export class EtcdWatch implements WatchHandle {
     this.#onMessage({ kind: 'progress', revision });
   }
 
-  #canceled({ compact_revision, cancel_reason }: WireWatchResponse): void {
-    const compactRevision = BigInt(compact_revision);
+  #canceled({ compactRevision, cancelReason }: WatchResponse): void {
     if (compactRevision > 0n) return this.#finish({ kind: 'compacted', compactRevision });
-    this.#fail(new Error(cancel_reason === '' ? 'the server canceled the watch' : cancel_reason));
+    this.#fail(new Error(cancelReason === '' ? 'the server canceled the watch' : cancelReason));
   }
 
   #fail(raw: unknown): void {

@@ -17,7 +17,7 @@ import { MemoryLeases } from './memory-lease.js';
 import { Mvcc } from './memory-mvcc.js';
 import { apply, decide, putsAnything, requireLeases } from './memory-txn.js';
 import { MemoryWatch, type Schedule, type WatchHooks } from './memory-watch.js';
-import { requireFit } from './request-size.js';
+import { requireFit, txnBytes } from './request-size.js';
 import { checkTxn, intervalOf, requireKey } from './txn-check.js';
 
 /**
@@ -95,7 +95,7 @@ export class MemoryStore implements SharedStore {
   }
 
   txn(txn: Txn): TxnResult {
-    requireFit(txn);
+    requireFit(txnBytes(txn));
     checkTxn(txn, this.#maxTxnOps);
     if (this.#outOfSpace && putsAnything(txn)) throw new KvError('no-space', 'the store is out of space');
     const decision = decide(txn, this.#mvcc);

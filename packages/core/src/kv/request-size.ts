@@ -8,9 +8,9 @@ import { KvError, KV_LIMITS, type Compare, type Op, type Txn } from './kv.js';
 /** What etcd wraps around a request before it measures it (ids, header, user name); generous. */
 export const REQUEST_OVERHEAD_BYTES = 512;
 
-/** Throws `too-large` for a transaction that etcd would refuse for its size. */
-export function requireFit(txn: Txn): void {
-  const bytes = txnBytes(txn) + REQUEST_OVERHEAD_BYTES;
+/** Throws `too-large` for a transaction that etcd would refuse for its size. `encodedBytes`: as `txnBytes` tells. */
+export function requireFit(encodedBytes: number): void {
+  const bytes = encodedBytes + REQUEST_OVERHEAD_BYTES;
   if (bytes <= KV_LIMITS.maxRequestBytes) return;
   throw new KvError(
     'too-large',
@@ -49,7 +49,7 @@ export function opBytes(op: Op): number {
 }
 
 function compareBytes(compare: Compare): number {
-  const rangeEnd = compare.rangeEnd === undefined ? 0 : field(compare.rangeEnd) + 1;
+  const rangeEnd = compare.rangeEnd === undefined || compare.rangeEnd === '' ? 0 : field(compare.rangeEnd) + 1;
   const value = compare.target === 'value' ? framed(Buffer.byteLength(compare.value)) : 1 + int64Bytes(compare.value);
   return 4 + field(compare.key) + rangeEnd + value;
 }
