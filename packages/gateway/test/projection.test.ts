@@ -1,6 +1,7 @@
 import { prefixEnd } from '@leasehold/core/kv';
 import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../src/projection/fingerprint.js';
+import { nextTurn } from '../src/projection/slices.js';
 import { Durations, PerSecond } from '../src/projection/latency.js';
 import { projectionSuite } from './projection.suite.js';
 import { openWorld, text } from './world.js';
@@ -17,7 +18,9 @@ describe('the board', () => {
     const entry = state.tasks.get(id);
     await world.kv.txn({ compare: [], success: [{ kind: 'delete', key: world.store.keys.task(other) }] });
     const { prefix } = world.store.keys;
-    state.replace((await world.kv.range({ key: prefix, rangeEnd: prefixEnd(prefix) })).kvs, true);
+    state.beginList(true);
+    state.addPage((await world.kv.range({ key: prefix, rangeEnd: prefixEnd(prefix) })).kvs);
+    await state.applyList(nextTurn);
     expect([state.tasks.get(id), state.tasks.size, state.counts.names.get('mail')]).toEqual([entry, 1, 1]);
     await world.close();
   });
@@ -68,5 +71,46 @@ describe('figures', () => {
     rate.add(3_000, 2);
     expect(rate.series(3_500).slice(-3)).toEqual([5, 0, 2]);
     expect(rate.series(500_000).every((n) => n === 0)).toBe(true);
+  });
+});
+
+describe('a list of many', () => {
+  test('leaves the process its turns, and nobody reads a board that is half of it', async () => {
+    const world = await openWorld();
+    const template = (await world.kv.range({ key: world.store.keys.task((await world.submit('mail')).id) })).kvs[0];
+    const record = JSON.parse(template?.value ?? '{}') as Record<string, unknown>;
+    const kvs = Array.from({ length: 6_000 }, (_, i) => {
+      const id = `task-${String(i).padStart(5, '0')}`;
+      const value = JSON.stringify({ ...record, id });
+      return { ...(template as NonNullable<typeof template>), key: world.store.keys.task(id), value };
+    });
+    const { state } = world.gateway.board;
+    const followed = world.gateway.board.views.followTasks({}, { by: 'created', desc: true });
+    state.beginList(false);
+    state.addPage(kvs);
+    expect(state.tasks.size).toBe(1);
+    let turns = 0;
+    await state.applyList(() => {
+      turns++;
+      return nextTurn();
+    });
+    expect(turns).toBeGreaterThan(1);
+    expect([state.tasks.size, followed.list.size, state.counts.names.get('mail')]).toEqual([6_000, 6_000, 6_000]);
+    followed.release();
+    await world.close();
+  });
+
+  test('pages of a list that failed count for nothing', async () => {
+    const world = await openWorld();
+    const { id } = await world.submit('mail');
+    await world.caughtUp();
+    const { kvs } = await world.kv.range({ key: world.store.keys.task(id) });
+    const { state } = world.gateway.board;
+    state.beginList(false);
+    state.addPage(kvs);
+    state.beginList(false);
+    await state.applyList(nextTurn);
+    expect(state.tasks.size).toBe(0);
+    await world.close();
   });
 });

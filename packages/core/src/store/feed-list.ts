@@ -5,12 +5,16 @@ interface KeyRange {
   readonly rangeEnd?: string;
 }
 
-/** All keys of the ranges as of one revision, read in pages. @throws KvError `compacted` when it took too long. */
+/**
+ * All keys of the ranges as of one revision, read in pages. With `take`, each page is given away as it comes, and none is
+ * kept. @throws KvError `compacted` when it took too long.
+ */
 export async function listRanges(
   kv: Kv,
   ranges: readonly KeyRange[],
   pageSize: number,
   signal: AbortSignal,
+  take?: (page: readonly KeyValue[]) => void,
 ): Promise<{ readonly revision?: Revision; readonly kvs: readonly KeyValue[] }> {
   const kvs: KeyValue[] = [];
   let revision: Revision | undefined;
@@ -29,7 +33,8 @@ export async function listRanges(
           { signal, timeoutMs: PAGE_TIMEOUT_MS },
         );
         revision ??= page.revision;
-        for (const kv of page.kvs) kvs.push(kv);
+        if (take !== undefined) take(page.kvs);
+        else for (const kv of page.kvs) kvs.push(kv);
         const last = page.kvs[page.kvs.length - 1];
         from = page.more && last !== undefined ? `${last.key}\0` : undefined;
       } catch (error) {

@@ -44,7 +44,14 @@ export interface FeedBatch {
 }
 
 export interface FeedSink {
-  replace(snapshot: FeedSnapshot): void;
+  /**
+   * Given: a list is handed on page by page as it is read, all pages of one revision, and `replace` afterwards has no
+   * `kvs`. `first`: pages before it, of a list that failed, count for nothing. So a large list is never whole in memory,
+   * and the process has its turns between pages.
+   */
+  page?(page: { readonly kvs: readonly KeyValue[]; readonly first: boolean; readonly reason: RelistReason }): void;
+  /** What comes after waits until a promise is fulfilled. */
+  replace(snapshot: FeedSnapshot): void | Promise<void>;
   change(batch: FeedBatch): void;
   /** When `phase` changes; progress within a phase is to be read from `feed.status`. */
   status?(status: FeedStatus): void;
@@ -216,10 +223,18 @@ export class Feed implements Service {
     const { kv, name, logger, pageSize = 2_000 } = this.#options;
     if (reason !== 'start') logger.warn(`feed ${name}: listing again`, { reason });
     const ranges = this.#options.ranges.map(toRange);
-    const listed = await listRanges(kv, this.#options.list === false ? [] : ranges, pageSize, signal);
+    let first = true;
+    const take = (page: readonly KeyValue[]): void => {
+      this.#hand(() => this.#sink.page?.({ kvs: page, first, reason }));
+      first = false;
+    };
+    const wanted = this.#options.list === false ? [] : ranges;
+    const listed = await listRanges(kv, wanted, pageSize, signal, this.#sink.page === undefined ? undefined : take);
     if (signal.aborted) return;
+    if (first && this.#sink.page !== undefined) take([]);
     const { revision = identity.revision, kvs } = listed;
-    this.#hand(() => this.#sink.replace({ revision, kvs, reason }));
+    await this.#hand(() => this.#sink.replace({ revision, kvs, reason }));
+    if (signal.aborted) return;
     this.#strands = new Strands(ranges, revision);
     this.#relist = undefined;
     this.#verified(revision, true);
@@ -282,13 +297,16 @@ export class Feed implements Service {
   }
 
   /** A consumer that throws has an unknown state: it gets a new list. */
-  #hand(call: () => void): void {
-    if (this.#lifecycle.signal.aborted) return;
-    try {
-      call();
-    } catch (error) {
+  #hand(call: () => void | Promise<void>): void | Promise<void> {
+    if (this.#lifecycle.signal.aborted) return undefined;
+    const failed = (error: unknown): never => {
       this.#options.logger.error(`feed ${this.#options.name}: its consumer failed`, { error });
       throw error;
+    };
+    try {
+      return call()?.catch(failed);
+    } catch (error) {
+      return failed(error);
     }
   }
 

@@ -138,7 +138,8 @@ export class Subscription {
   }
 
   #flush(): void {
-    if (this.#closed || this.#hidden || this.#unacknowledged) return;
+    // While a list is applied: whoever applies it tells of the change afterwards.
+    if (this.#closed || this.#hidden || this.#unacknowledged || this.#options.board.applying) return;
     const message = this.#next();
     this.#dirty = false;
     if (message === undefined) return;

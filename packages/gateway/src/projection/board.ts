@@ -1,13 +1,21 @@
 /**
  * The projection: one feed over the board's keys, however many look on.
  *
- * B1  Batches are applied whole, so a reader never sees half a transition (core I10). Listeners are told after a batch,
+ * B1  Batches are applied whole, so a reader never sees half a transition (core I10). A list is applied in slices, and
+ *     until it is whole nothing is published and readers wait for `whole`. Listeners are told after a batch,
  *     at once when it is quiet and at most every `PUBLISH_MS` under load.
  * B2  `generation` grows with every relist: rows of an older one say nothing about this one.
  * B3  What is not an event (leases, the cluster's size, the passing of time) is looked at once a second.
  */
 import { setMaxListeners } from 'node:events';
-import { Feed, type FeedRange, type FeedSnapshot, type FeedStatus, type Store } from '@leasehold/core/store';
+import {
+  Feed,
+  type FeedRange,
+  type FeedSnapshot,
+  type FeedStatus,
+  type RelistReason,
+  type Store,
+} from '@leasehold/core/store';
 import type { ClusterCard, GapNotice, SummarySection } from '@leasehold/wire';
 import type { Clock, Logger } from '@leasehold/core';
 import { Facts } from './facts.js';
@@ -16,6 +24,7 @@ import { Histograms } from './histogram.js';
 import { Leases } from './leases.js';
 import type { RowContext } from './rows.js';
 import { DEFAULT_CAPS, type Caps } from './kept.js';
+import { nextTurn } from './slices.js';
 import { BoardState } from './state.js';
 import { quickSections, slowSections } from './summary.js';
 import { Views } from './views.js';
@@ -31,10 +40,17 @@ export interface BoardOptions {
   readonly quietMs?: number;
 }
 
+/** A page is decoded in one go: some 10 ms. */
+const PAGE_KEYS = 500;
 const PUBLISH_MS = 15;
 const AGGREGATE_MS = 100;
 const TICK_MS = 1_000;
 const CLUSTER_EVERY = 5;
+
+/** Of the same history, an equal revision is an equal record. */
+function sameHistory(reason: RelistReason): boolean {
+  return reason === 'compacted' || reason === 'consumer-failed';
+}
 
 /** What the board's keys are; neighbours in the order of keys are one range, since every range is a watch. */
 function boardRanges(store: Store): readonly FeedRange[] {
@@ -65,6 +81,7 @@ export class Board {
   readonly #noticeListeners = new Set<(notice: GapNotice) => void>();
   readonly #statusListeners = new Set<() => void>();
   readonly #stopping = new AbortController();
+  #applying: Promise<void> | undefined;
   #generation = 0;
   #revision = 0n;
   #relists = 0;
@@ -99,9 +116,14 @@ export class Board {
         name: 'board',
         ranges: boardRanges(store),
         epochKey: store.keys.epoch(),
+        pageSize: PAGE_KEYS,
         ...(options.quietMs === undefined ? {} : { quietMs: options.quietMs }),
       },
       {
+        page: ({ kvs, first, reason }) => {
+          if (first) this.state.beginList(sameHistory(reason));
+          this.state.addPage(kvs);
+        },
         replace: (snapshot) => this.#replace(snapshot),
         change: (batch) => {
           for (const { type, kv } of batch.events) {
@@ -147,6 +169,16 @@ export class Board {
   /** Resolves after the first list. */
   ready(): Promise<void> {
     return this.#feed.ready();
+  }
+
+  /** A list is being applied: the state is of neither revision (B1). */
+  get applying(): boolean {
+    return this.#applying !== undefined;
+  }
+
+  /** Resolves when what is read is of one revision. */
+  async whole(): Promise<void> {
+    await this.#applying?.catch(() => undefined);
   }
 
   /** Resolves when the board has reached a revision. */
@@ -195,9 +227,15 @@ export class Board {
     this.views.factsChanged();
   }
 
-  #replace({ revision, kvs, reason }: FeedSnapshot): void {
+  async #replace({ revision, reason }: FeedSnapshot): Promise<void> {
     const before = this.#revision;
-    this.state.replace(kvs, reason === 'compacted' || reason === 'consumer-failed');
+    this.#applying = this.state.applyList(nextTurn);
+    try {
+      await this.#applying;
+    } finally {
+      this.#applying = undefined;
+    }
+    if (this.#stopping.signal.aborted) return;
     this.#revision = revision;
     this.#generation++;
     if (reason !== 'start') this.#relists++;
@@ -239,6 +277,7 @@ export class Board {
   }
 
   #publish(): void {
+    if (this.applying) return;
     this.#published = this.#options.clock.monotonic();
     this.#renewFacts();
     this.views.refreshDirty();
@@ -265,6 +304,7 @@ export class Board {
   #tick(): void {
     if (this.#stopping.signal.aborted) return;
     this.#ticker = this.#options.clock.setTimer(TICK_MS, () => this.#tick());
+    if (this.applying) return;
     this.state.ageOut();
     this.state.dirty.queues = true;
     this.#slow = undefined;

@@ -5,6 +5,7 @@
 import { TASK_STATES, type TaskState } from '@leasehold/core/model';
 import type { TaskFilter, TaskHistogram } from '@leasehold/wire';
 import { matchTask, type Match } from './match.js';
+import { nextTurn } from './slices.js';
 import type { TaskEntry } from './task-entry.js';
 
 const BUCKETS = 120;
@@ -79,7 +80,7 @@ export class Histograms {
     let looked = 0;
     for (const entry of this.#source.state.tasks.values()) {
       if (match(entry)) dated.push(entry);
-      if (++looked % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (++looked % SLICE === 0) await nextTurn();
     }
     return { revision, ...histogramOf(dated, this.#now()) };
   }

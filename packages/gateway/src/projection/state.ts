@@ -35,10 +35,22 @@ import {
   type ProgressEntry,
 } from './kept.js';
 import { RateWindows } from './pace.js';
+import { Pace } from './slices.js';
 import { DeclaredSecrets } from './secrets.js';
 import { Table } from './table.js';
 import { taskEntry, type TaskEntry } from './task-entry.js';
 import { Traffic } from './traffic.js';
+
+/** What was read of a list so far. */
+interface Listed {
+  readonly sameHistory: boolean;
+  readonly small: (readonly [ParsedKey | undefined, KeyValue])[];
+  readonly tasks: TaskEntry[];
+  /** Ids that stay or come; no more than the cap. */
+  readonly seen: Set<string>;
+  dropped: number;
+  unreadable: number;
+}
 
 export class BoardState {
   readonly tasks: Table<TaskEntry>;
@@ -71,6 +83,7 @@ export class BoardState {
   readonly #now: () => number;
   /** False while a list is applied: nothing of it is traffic. */
   #live = false;
+  #listed: Listed = { sameHistory: false, small: [], tasks: [], seen: new Set(), dropped: 0, unreadable: 0 };
 
   constructor(keys: Keys, caps: Caps, now: () => number) {
     this.#keys = keys;
@@ -79,24 +92,61 @@ export class BoardState {
     this.tasks = new Table((before, after) => this.#taskChanged(before, after));
   }
 
-  /** The whole board anew. Tasks that are the same keep their entries, so frozen views and selections survive. */
-  replace(kvs: readonly KeyValue[], sameHistory: boolean): void {
-    this.#live = false;
-    const departed = this.#clearSmall();
-    const seen = new Set<string>();
+  /** A list begins. With the same history, tasks whose revision is known are not decoded again. */
+  beginList(sameHistory: boolean): void {
+    this.#listed = { sameHistory, small: [], tasks: [], seen: new Set(), dropped: 0, unreadable: 0 };
+  }
+
+  /** A page of the list: decoded now, seen by nobody until `applyList`. */
+  addPage(kvs: readonly KeyValue[]): void {
+    const listed = this.#listed;
     for (const kv of kvs) {
       const parsed = this.#keys.parse(kv.key);
-      if (parsed?.kind !== 'tasks') this.#put(parsed, kv);
-      else {
-        seen.add(parsed.id);
-        const same = sameHistory && this.tasks.get(parsed.id)?.revision === kv.modRevision.toString();
-        if (!same) this.#put(parsed, kv);
+      if (parsed?.kind !== 'tasks') {
+        if (parsed?.kind === 'nodes') this.#readable(() => this.#learn(decodeRecord<NodeRecord>(kv.value, 'node')));
+        listed.small.push([parsed, kv]);
+        continue;
       }
+      if (listed.seen.size >= this.#caps.tasks) listed.dropped++;
+      else this.#addTask(parsed.id, kv);
     }
-    for (const id of this.tasks.ids()) if (!seen.has(id)) this.tasks.delete(id);
+  }
+
+  #addTask(id: string, kv: KeyValue): void {
+    const { sameHistory, seen, tasks } = this.#listed;
+    const known = sameHistory && this.tasks.get(id)?.revision === kv.modRevision.toString();
+    if (known || this.#readable(() => tasks.push(this.#decode(id, kv)))) seen.add(id);
+    else this.#listed.unreadable++;
+  }
+
+  /**
+   * The whole board anew. Tasks that are the same keep their entries, so frozen views and selections survive. Gives the
+   * process its turns; until it is done, the state is of neither revision, and whoever reads it must wait (board B1).
+   */
+  async applyList(turn: () => Promise<void>): Promise<void> {
+    const { small, tasks, seen, dropped, unreadable } = this.#listed;
+    this.#live = false;
+    const departed = this.#clearSmall();
+    this.unreadable = unreadable;
+    this.dropped = dropped;
+    const pace = new Pace(turn);
+    for (const [parsed, kv] of small) {
+      this.#put(parsed, kv);
+      if (pace.due) await pace.rest();
+    }
+    // What is gone first, so that there are never more than the cap.
+    for (const id of this.tasks.ids()) {
+      if (!seen.has(id)) this.tasks.delete(id);
+      if (pace.due) await pace.rest();
+    }
+    for (const task of tasks) {
+      this.tasks.set(task);
+      if (pace.due) await pace.rest();
+    }
     for (const node of departed) if (!this.nodes.has(node.record.id)) this.#depart(node);
     if (this.leader === undefined) this.leaderGoneMs ??= this.#now();
     this.#live = true;
+    this.beginList(false);
   }
 
   put(kv: KeyValue): void {
@@ -146,12 +196,17 @@ export class BoardState {
   }
 
   #put(parsed: ParsedKey | undefined, kv: KeyValue): void {
-    if (parsed === undefined) return;
+    if (parsed !== undefined && !this.#readable(() => this.#putRecord(parsed, kv))) this.unreadable++;
+  }
+
+  /** False for a record that cannot be read; other errors are ours. */
+  #readable(read: () => unknown): boolean {
     try {
-      this.#putRecord(parsed, kv);
+      read();
+      return true;
     } catch (error) {
-      if (!isLeaseholdError(error) && !(error instanceof TypeError) && !(error instanceof SyntaxError)) throw error;
-      this.unreadable++;
+      if (isLeaseholdError(error) || error instanceof TypeError || error instanceof SyntaxError) return false;
+      throw error;
     }
   }
 
@@ -217,9 +272,13 @@ export class BoardState {
   #putNode(kv: KeyValue): void {
     const record = decodeRecord<NodeRecord>(kv.value, 'node');
     this.nodes.set(record.id, { record, leaseId: kv.lease.toString(), revision: kv.modRevision.toString() });
-    const learnt = record.handlers.filter((handler) => this.secrets.learn(handler)).map(({ name }) => name);
-    if (learnt.length > 0) this.#hidePreviews(new Set(learnt));
+    this.#learn(record);
     this.#factsChanged();
+  }
+
+  #learn({ handlers }: NodeRecord): void {
+    const learnt = handlers.filter((handler) => this.secrets.learn(handler)).map(({ name }) => name);
+    if (learnt.length > 0) this.#hidePreviews(new Set(learnt));
   }
 
   /** Previews made before their secrets were known. */
@@ -228,11 +287,16 @@ export class BoardState {
   }
 
   #putTask(id: string, kv: KeyValue): void {
+    const task = this.#decode(id, kv);
+    if (this.tasks.size >= this.#caps.tasks && this.tasks.get(id) === undefined) this.dropped++;
+    else this.tasks.set(task);
+  }
+
+  #decode(id: string, kv: KeyValue): TaskEntry {
     const task = decodeTask(kv.value);
     const legible = task.id === id && typeof task.name === 'string' && TASK_STATES.includes(task.state);
     if (!legible) throw new LeaseholdError('unreadable', 'a task record is not of this layout', { id });
-    if (this.tasks.size >= this.#caps.tasks && this.tasks.get(id) === undefined) this.dropped++;
-    else this.tasks.set(taskEntry(task, kv.modRevision, this.secrets.of(task)));
+    return taskEntry(task, kv.modRevision, this.secrets.of(task));
   }
 
   #removeRecord(parsed: ParsedKey | undefined): void {

@@ -91,6 +91,7 @@ export async function buildApp(
   takeOnlyJson(app);
   const refusals = new Refusals(options);
   app.addHook('onRequest', async (request, reply) => guard(request, reply, options, refusals));
+  app.addHook('preHandler', () => options.board.whole());
   app.addHook('onRoute', ({ method, url, config }) => {
     const permission = config?.permission;
     if (permission === undefined) throw new Error(`route ${String(method)} ${url} has no permission`);
