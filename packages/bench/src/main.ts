@@ -2,6 +2,7 @@
 /** `npm run bench -- <name>... [--json] [--quick]` */
 import { parseArgs } from 'node:util';
 import type { Bench } from './bench.js';
+import { board } from './board.js';
 import { bulk } from './bulk.js';
 import { ceiling } from './ceiling.js';
 import { cost } from './cost.js';
@@ -13,7 +14,19 @@ import { recovery } from './recovery.js';
 import { throughput } from './throughput.js';
 import { chains, groups } from './workflows.js';
 
-const BENCHES: readonly Bench[] = [ceiling, throughput, cost, latency, chains, groups, due, recovery, limits, bulk];
+const BENCHES: readonly Bench[] = [
+  ceiling,
+  throughput,
+  cost,
+  latency,
+  chains,
+  groups,
+  due,
+  recovery,
+  limits,
+  bulk,
+  board,
+];
 
 const USAGE = `npm run bench -- <name>... [--json] [--quick]
 
