@@ -233,7 +233,7 @@ export class Feed implements Service {
     if (signal.aborted) return;
     if (first && this.#sink.page !== undefined) take([]);
     const { revision = identity.revision, kvs } = listed;
-    await this.#hand(() => this.#sink.replace({ revision, kvs, reason }));
+    await this.#replace({ revision, kvs, reason });
     if (signal.aborted) return;
     this.#strands = new Strands(ranges, revision);
     this.#relist = undefined;
@@ -297,17 +297,29 @@ export class Feed implements Service {
   }
 
   /** A consumer that throws has an unknown state: it gets a new list. */
-  #hand(call: () => void | Promise<void>): void | Promise<void> {
-    if (this.#lifecycle.signal.aborted) return undefined;
-    const failed = (error: unknown): never => {
-      this.#options.logger.error(`feed ${this.#options.name}: its consumer failed`, { error });
-      throw error;
-    };
+  #hand(call: () => void): void {
+    if (this.#lifecycle.signal.aborted) return;
     try {
-      return call()?.catch(failed);
+      call();
     } catch (error) {
-      return failed(error);
+      this.#consumerFailed(error);
     }
+  }
+
+  async #replace(snapshot: FeedSnapshot): Promise<void> {
+    if (this.#lifecycle.signal.aborted) return;
+    try {
+      // Without a promise there is no wait: what follows a list follows it at once.
+      const applied = this.#sink.replace(snapshot);
+      if (applied !== undefined) await applied;
+    } catch (error) {
+      this.#consumerFailed(error);
+    }
+  }
+
+  #consumerFailed(error: unknown): never {
+    this.#options.logger.error(`feed ${this.#options.name}: its consumer failed`, { error });
+    throw error;
   }
 
   #verified(revision: Revision, listed = false): void {

@@ -46,8 +46,10 @@ interface Listed {
   readonly sameHistory: boolean;
   readonly small: (readonly [ParsedKey | undefined, KeyValue])[];
   readonly tasks: TaskEntry[];
-  /** Ids that stay or come; no more than the cap. */
-  readonly seen: Set<string>;
+  /** Ids that stay or come; not kept when there is nothing that could go. */
+  readonly seen: Set<string> | undefined;
+  /** Of them; no more than the cap. */
+  count: number;
   dropped: number;
   unreadable: number;
 }
@@ -83,7 +85,7 @@ export class BoardState {
   readonly #now: () => number;
   /** False while a list is applied: nothing of it is traffic. */
   #live = false;
-  #listed: Listed = { sameHistory: false, small: [], tasks: [], seen: new Set(), dropped: 0, unreadable: 0 };
+  #listed: Listed = { sameHistory: false, small: [], tasks: [], seen: undefined, count: 0, dropped: 0, unreadable: 0 };
 
   constructor(keys: Keys, caps: Caps, now: () => number) {
     this.#keys = keys;
@@ -94,7 +96,8 @@ export class BoardState {
 
   /** A list begins. With the same history, tasks whose revision is known are not decoded again. */
   beginList(sameHistory: boolean): void {
-    this.#listed = { sameHistory, small: [], tasks: [], seen: new Set(), dropped: 0, unreadable: 0 };
+    const seen = this.tasks.size === 0 ? undefined : new Set<string>();
+    this.#listed = { sameHistory, small: [], tasks: [], seen, count: 0, dropped: 0, unreadable: 0 };
   }
 
   /** A page of the list: decoded now, seen by nobody until `applyList`. */
@@ -107,16 +110,21 @@ export class BoardState {
         listed.small.push([parsed, kv]);
         continue;
       }
-      if (listed.seen.size >= this.#caps.tasks) listed.dropped++;
+      if (listed.count >= this.#caps.tasks) listed.dropped++;
       else this.#addTask(parsed.id, kv);
     }
   }
 
   #addTask(id: string, kv: KeyValue): void {
-    const { sameHistory, seen, tasks } = this.#listed;
+    const listed = this.#listed;
+    const { sameHistory, seen, tasks } = listed;
     const known = sameHistory && this.tasks.get(id)?.revision === kv.modRevision.toString();
-    if (known || this.#readable(() => tasks.push(this.#decode(id, kv)))) seen.add(id);
-    else this.#listed.unreadable++;
+    if (!known && !this.#readable(() => tasks.push(this.#decode(id, kv)))) {
+      listed.unreadable++;
+      return;
+    }
+    listed.count++;
+    seen?.add(id);
   }
 
   /**
@@ -136,7 +144,7 @@ export class BoardState {
     }
     // What is gone first, so that there are never more than the cap.
     for (const id of this.tasks.ids()) {
-      if (!seen.has(id)) this.tasks.delete(id);
+      if (seen?.has(id) !== true) this.tasks.delete(id);
       if (pace.due) await pace.rest();
     }
     for (const task of tasks) {
