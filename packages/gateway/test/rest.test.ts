@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  ClusterStatus,
   Done,
   ErrorRow,
   HandlerList,
@@ -459,7 +460,10 @@ describe('looking', () => {
   });
 
   test('the cluster, and the API’s own description', async () => {
-    expect((await world.call('GET', '/cluster')).body).toMatchObject({ feed: { state: 'live' }, version: '3.5.30' });
+    const cluster = ClusterStatus.parse((await world.call('GET', '/cluster')).body);
+    expect(cluster).toMatchObject({ feed: { state: 'live' }, version: '3.5.30' });
+    // The twin tells no quota: etcd's default is assumed, and said to be.
+    expect(cluster).toMatchObject({ quotaKnown: false, quotaBytes: 2 * 1024 ** 3, full: false, advice: 'none' });
     const { body } = await world.call('GET', '/openapi.json');
     expect(body).toMatchObject({ openapi: '3.1.0' });
     expect(Object.keys(body['paths'] as object)).toContain('/api/v1/tasks/{id}/retry');

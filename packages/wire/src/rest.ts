@@ -325,8 +325,14 @@ export const ClusterStatus = z.object({
   ),
   alarms: z.array(z.object({ memberId: z.string(), alarm: z.string() })),
   namespace: z.string(),
-  /** What is taken for etcd's quota, which it does not tell. */
   quotaBytes: z.number(),
+  /** False: etcd did not tell it, and its default is assumed. */
+  quotaKnown: z.boolean(),
+  /** New work is refused from here on, bytes in use. */
+  softLimitBytes: z.number(),
+  /** New work is refused now. */
+  full: z.boolean(),
+  advice: z.enum(['none', 'defragment', 'make-room']),
   /** Older revisions are forgotten; absent when nothing was ever compacted, or it was not learnt in time. */
   compactedRevision: Decimal.exactOptional(),
   feed: z.object({

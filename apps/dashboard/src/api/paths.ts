@@ -18,6 +18,7 @@ export const paths = {
   retryWorkflow: (id: string) => at('workflows', id, 'retry'),
   cancelWorkflow: (id: string) => at('workflows', id, 'cancel'),
   pauseQueue: (name: string) => at('queues', name, 'pause'),
+  drainQueue: (name: string) => at('queues', name, 'drain'),
   resumeQueue: (name: string) => at('queues', name, 'resume'),
   forceRelease: (id: string) => at('locks', id, 'force-release'),
   drainNode: (id: string) => at('nodes', id, 'drain'),

@@ -5,10 +5,20 @@ import { listEn } from './list.en';
 import { operateEn } from './operate.en';
 import { pagesEn } from './pages.en';
 import { taskEn } from './task.en';
+import { timeEn } from './time.en';
 import type { Params } from './translate';
 
 /** English is the key set: another language that lacks a key does not compile. */
-export const en = { ...frameEn, ...boardEn, ...listEn, ...graphEn, ...taskEn, ...pagesEn, ...operateEn } as const;
+export const en = {
+  ...frameEn,
+  ...boardEn,
+  ...listEn,
+  ...graphEn,
+  ...taskEn,
+  ...pagesEn,
+  ...operateEn,
+  ...timeEn,
+} as const;
 
 export type MessageKey = keyof typeof en;
 export type Message<K extends MessageKey> = (typeof en)[K];

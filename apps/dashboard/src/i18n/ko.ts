@@ -6,6 +6,7 @@ import { listKo } from './list.ko';
 import { operateKo } from './operate.ko';
 import { pagesKo } from './pages.ko';
 import { taskKo } from './task.ko';
+import { timeKo } from './time.ko';
 
 export const ko: Readonly<Record<MessageKey, string>> = {
   ...frameKo,
@@ -15,4 +16,5 @@ export const ko: Readonly<Record<MessageKey, string>> = {
   ...taskKo,
   ...pagesKo,
   ...operateKo,
+  ...timeKo,
 };

@@ -40,6 +40,7 @@ export function ClusterPage() {
       {isOld(cluster.version) && (
         <Warning title={t('cluster.old', { version: cluster.version })} text={t('cluster.oldText')} />
       )}
+      <Advice cluster={cluster} />
       <div className="grid gap-x-10 gap-y-7 lg:grid-cols-[minmax(0,1fr)_360px]">
         <div className="flex min-w-0 flex-col gap-7">
           <Members cluster={cluster} />
@@ -77,6 +78,16 @@ function Warning({ title, text }: { title: string; text: string }) {
   );
 }
 
+/** What to do about etcd's storage, the most pressing first. */
+function Advice({ cluster }: { cluster: ClusterStatus }) {
+  const t = useT();
+  const { alarms, advice } = cluster;
+  if (alarms.length > 0) return <Warning title={t('cluster.adviceAlarm')} text={t('cluster.adviceAlarmText')} />;
+  if (advice === 'make-room') return <Warning title={t('cluster.adviceRoom')} text={t('cluster.adviceRoomText')} />;
+  if (advice === 'none') return null;
+  return <Warning title={t('cluster.adviceDefragment')} text={t('cluster.adviceDefragmentText')} />;
+}
+
 function Members({ cluster }: { cluster: ClusterStatus }) {
   const t = useT();
   return (
@@ -112,16 +123,20 @@ function Members({ cluster }: { cluster: ClusterStatus }) {
 
 function Storage({ cluster }: { cluster: ClusterStatus }) {
   const t = useT();
-  const { dbSizeBytes, dbSizeInUseBytes, quotaBytes, alarms, compactedRevision } = cluster;
+  const { dbSizeBytes, dbSizeInUseBytes, quotaBytes, softLimitBytes, alarms, compactedRevision } = cluster;
+  const sizes = { size: bytesText(dbSizeBytes), quota: bytesText(quotaBytes) };
   const share = dbSizeBytes / quotaBytes;
   return (
     <Section title={t('cluster.storage')}>
       <Facts>
         <Fact term={t('cluster.size')}>
-          {t('cluster.sizeOf', { size: bytesText(dbSizeBytes), quota: bytesText(quotaBytes) })}
+          {cluster.quotaKnown ? t('cluster.sizeOfTold', sizes) : t('cluster.sizeOf', sizes)}
           <ShareBar share={share} tone={share > 0.6 ? 'bg-failure' : 'bg-started'} className="mt-1.5" />
         </Fact>
         <Fact term={t('cluster.inUse')}>{bytesText(dbSizeInUseBytes)}</Fact>
+        <Fact term={t('cluster.softLimit')}>
+          <span className={cluster.full ? 'text-failure font-semibold' : ''}>{bytesText(softLimitBytes)}</span>
+        </Fact>
         <Fact term={t('cluster.floor')}>
           {compactedRevision === undefined ? t('cluster.noFloor') : <Code>{grouped(compactedRevision)}</Code>}
         </Fact>

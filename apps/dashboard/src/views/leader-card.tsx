@@ -12,7 +12,8 @@ export function LeaderCard() {
   const name = useNodeName();
   const { leader } = useSummary();
   if (leader === undefined) return null;
-  const { node, sinceMs, goneMs, overdue, unlocked, candidates } = leader;
+  const { node, sinceMs, goneMs, overdue, unlocked, candidates, health } = leader;
+  const stuck = health?.stuck ?? 0;
   return (
     <Section title={t('triage.leader')} aside={t('triage.candidates', { n: candidates })}>
       {node === undefined ? (
@@ -36,6 +37,7 @@ export function LeaderCard() {
       <p className="text-ink2 flex flex-wrap gap-x-4 text-xs">
         <span className={overdue > 0 ? 'text-retry' : ''}>{t('triage.overdue', { n: overdue })}</span>
         <span className={unlocked > 0 ? 'text-retry' : ''}>{t('triage.unlocked', { n: unlocked })}</span>
+        {stuck > 0 && <span className="text-failure">{t('triage.stuck', { n: stuck })}</span>}
       </p>
     </Section>
   );

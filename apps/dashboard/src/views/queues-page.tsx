@@ -18,6 +18,7 @@ import { ReasonDialog } from '../ui/reason-dialog';
 import { Empty, Loading } from '../ui/states';
 import { StackBar } from '../ui/stack-bar';
 import { Table, type Column } from '../ui/table';
+import { DrainQueue } from './queue-drain';
 
 export function QueuesPage() {
   const t = useT();
@@ -97,7 +98,11 @@ function useColumns(): readonly Column<QueueRow>[] {
 function NameCell({ queue }: { queue: QueueRow }) {
   const t = useT();
   const time = useTime();
-  const { paused } = queue;
+  const { paused, ordered, rate } = queue;
+  const traits = [
+    ...(ordered === true ? [t('queue.ordered')] : []),
+    ...(rate === undefined ? [] : [t('queue.rate', { count: grouped(rate.count), span: time.span(rate.intervalMs) })]),
+  ];
   return (
     <div className="min-w-0">
       <TextLink href={`/tasks?queue=${encodeURIComponent(queue.id)}`} className="text-ink! font-semibold">
@@ -106,10 +111,11 @@ function NameCell({ queue }: { queue: QueueRow }) {
       {paused !== undefined ? (
         <p className="text-retry text-xs wrap-anywhere" title={time.full(paused.sinceMs)}>
           <CirclePause className="mr-1 inline size-3 align-[-2px]" aria-hidden />
-          {t('queue.pausedBy', { by: paused.by, reason: paused.reason })} · <Ago ms={paused.sinceMs} />
+          {t('queue.pausedBy', { by: paused.by, reason: paused.reason })} · <Ago ms={paused.sinceMs} /> ·{' '}
+          {queue.running > 0 ? t('queue.draining', { n: queue.running }) : t('queue.drained')}
         </p>
       ) : queue.hasWorker ? (
-        <p className="text-2xs text-ink3">{t('queue.workers', { n: queue.workers })}</p>
+        <p className="text-2xs text-ink3">{[t('queue.workers', { n: queue.workers }), ...traits].join(' · ')}</p>
       ) : (
         <p className="text-retry text-xs">
           <Unplug className="mr-1 inline size-3 align-[-2px]" aria-hidden />
@@ -164,7 +170,8 @@ function PauseButton({ queue }: { queue: QueueRow }) {
     );
   }
   return (
-    <>
+    <div className="flex justify-end gap-1">
+      <DrainQueue queue={queue} disabled={faded} />
       <Button
         kind="ghost"
         size="sm"
@@ -187,6 +194,6 @@ function PauseButton({ queue }: { queue: QueueRow }) {
           void pauseQueue(seen, reason);
         }}
       />
-    </>
+    </div>
   );
 }

@@ -1,3 +1,4 @@
+import { Quota } from './etcd-quota.js';
 import { closedError, type Call, type Endpoint, Endpoints } from './etcd-endpoints.js';
 import { KeepAlives } from './etcd-keepalive.js';
 import { EtcdWatch } from './etcd-watch.js';
@@ -43,6 +44,7 @@ interface WireMember {
 /** The seven verbs of `Kv` on etcd's services. Streams have files of their own. */
 export class EtcdKv implements Kv {
   readonly #endpoints: Endpoints;
+  readonly #quota = new Quota();
   readonly #keepAlives: KeepAlives;
   readonly #watches = new Set<EtcdWatch>();
   readonly #defaultTimeoutMs: number;
@@ -113,6 +115,7 @@ export class EtcdKv implements Kv {
       {},
       options,
     );
+    const quotaBytes = this.#quota.bytes(this.#endpoints.current.address);
     return {
       clusterId: hexId(header.cluster_id),
       memberId: hexId(header.member_id),
@@ -122,6 +125,7 @@ export class EtcdKv implements Kv {
       dbSizeBytes: Number(dbSize),
       dbSizeInUseBytes: Number(dbSizeInUse ?? dbSize),
       raftTerm: header.raft_term,
+      ...(quotaBytes === undefined ? {} : { quotaBytes }),
     };
   }
 
@@ -148,6 +152,7 @@ export class EtcdKv implements Kv {
   }
 
   close(): Promise<void> {
+    this.#quota.close();
     this.#endpoints.beginClose();
     for (const watch of this.#watches) watch.clientClosed();
     this.#keepAlives.close();

@@ -156,6 +156,8 @@ export interface KvStatus {
   readonly leaderId: string;
   readonly dbSizeBytes: number;
   readonly dbSizeInUseBytes: number;
+  /** `--quota-backend-bytes`; absent while it is not known. */
+  readonly quotaBytes?: number;
   readonly raftTerm: string;
 }
 

@@ -1,6 +1,6 @@
 /** Pure: how full a store is, and what follows from that. */
 export interface StorageLimits {
-  /** etcd's `--quota-backend-bytes`, which it does not tell. Default: etcd's own default, 2 GiB. */
+  /** etcd's `--quota-backend-bytes`. Left out: what etcd's metrics say, or else its own default, 2 GiB. */
   readonly quotaBytes: number;
   /** Share of the quota above which new work is refused. */
   readonly softShare: number;

@@ -103,7 +103,8 @@ export async function compactHistory(
   report: StorageReport,
   limits: StorageLimits,
 ): Promise<Compacted | undefined> {
-  const windowMs = historyFor(report, (await largestWindowMs(store)) || limits.historyMs, limits);
+  const { quotaBytes } = report;
+  const windowMs = historyFor(report, (await largestWindowMs(store)) || limits.historyMs, { ...limits, quotaBytes });
   const revision = await revisionBefore(store, store.now() - windowMs, SAMPLES_MS);
   if (revision === undefined) return undefined;
   await store.kv.compact(revision, { timeoutMs: 30_000 });

@@ -17,7 +17,9 @@ const FRESH_MS = 5_000;
  * submission itself will find out.
  */
 export class StorageMeter {
+  /** As set; the quota as etcd tells it, when none was set, is in the report. */
   readonly limits: StorageLimits;
+  readonly #quotaBytes: number | undefined;
   readonly #kv: Kv;
   readonly #freshMs: number;
   readonly #now: () => number;
@@ -28,6 +30,7 @@ export class StorageMeter {
   constructor(kv: Kv, options: StorageMeterOptions = {}) {
     const { freshMs = FRESH_MS, now = () => performance.now(), ...limits } = options;
     this.limits = checkLimits({ ...STORAGE_DEFAULTS, ...limits });
+    this.#quotaBytes = options.quotaBytes;
     this.#kv = kv;
     this.#freshMs = freshMs;
     this.#now = now;
@@ -80,7 +83,8 @@ export class StorageMeter {
       inUseBytes: status.dbSizeInUseBytes,
       alarms: [...new Set(alarms.map(({ alarm }) => alarm))],
     };
-    const report = judgeStorage(measured, this.limits);
+    const quotaBytes = this.#quotaBytes ?? status.quotaBytes ?? this.limits.quotaBytes;
+    const report = judgeStorage(measured, { ...this.limits, quotaBytes });
     this.#last = { report, at: this.#now() };
     return report;
   }

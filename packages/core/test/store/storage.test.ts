@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Kv, KvStatus, MemoryStore } from '../../src/kv/index.js';
+import { quotaOf } from '../../src/kv/etcd-quota.js';
 import { clusterKeys } from '../../src/model/cluster-keys.js';
 import { historyFor, judgeStorage, STORAGE_DEFAULTS } from '../../src/model/storage.js';
 import {
@@ -43,6 +44,27 @@ function sized(kv: Kv, size: () => { size: number; inUse: number }): { kv: Kv; a
   });
   return { kv: proxied, asked: () => asked };
 }
+
+describe('the quota', () => {
+  it('is what etcd’s metrics tell, its default where they say 0, and unknown where they say nothing', () => {
+    const page = (value: string): string => `# HELP x\netcd_server_quota_backend_bytes ${value}\nother 1\n`;
+    expect(quotaOf(page('8.589934592e+09'))).toBe(8 * 1024 ** 3);
+    expect(quotaOf(page('0'))).toBe(2 * 1024 ** 3);
+    expect(quotaOf('other 1')).toBeUndefined();
+    expect(quotaOf(page('NaN'))).toBeUndefined();
+  });
+
+  it('is taken from the store unless one is set', async () => {
+    const kv = memory.connect();
+    const told = (await kv.status()) as KvStatus;
+    kv.status = () => Promise.resolve({ ...told, dbSizeBytes: 700, dbSizeInUseBytes: 700, quotaBytes: 1_000 });
+    expect(await new StorageMeter(kv).report()).toMatchObject({ quotaBytes: 1_000, full: true, advice: 'make-room' });
+    expect(await new StorageMeter(kv, { quotaBytes: 10_000 }).report()).toMatchObject({
+      quotaBytes: 10_000,
+      full: false,
+    });
+  });
+});
 
 describe('the soft limit', () => {
   it('report E53: new work is refused long before etcd refuses everything, and taken again when there is room', async () => {

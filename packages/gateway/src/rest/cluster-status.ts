@@ -1,5 +1,5 @@
 /** etcd and the feed that the board lives on. */
-import { STORAGE_DEFAULTS } from '@leasehold/core/model';
+import { judgeStorage, STORAGE_DEFAULTS } from '@leasehold/core/model';
 import type { Store } from '@leasehold/core/store';
 import type { ClusterStatus } from '@leasehold/wire';
 import type { RouteContext } from './route.js';
@@ -12,9 +12,18 @@ export async function clusterStatus({ board, store }: RouteContext): Promise<Clu
     store.kv.alarms(options),
     compactionFloor(store),
   ]);
+  const { quotaBytes: known, ...told } = status;
+  const { quotaBytes, full, advice } = judgeStorage(
+    {
+      sizeBytes: status.dbSizeBytes,
+      inUseBytes: status.dbSizeInUseBytes,
+      alarms: alarms.map(({ alarm }) => alarm),
+    },
+    { ...STORAGE_DEFAULTS, quotaBytes: known ?? STORAGE_DEFAULTS.quotaBytes },
+  );
   const { phase, revision, verifiedAtMs = 0 } = board.status;
   return {
-    ...status,
+    ...told,
     revision: status.revision.toString(),
     members: members.map(({ id, name, clientUrls, isLearner }) => ({
       id,
@@ -24,7 +33,11 @@ export async function clusterStatus({ board, store }: RouteContext): Promise<Clu
     })),
     alarms: alarms.map((alarm) => ({ ...alarm })),
     namespace: store.keys.namespace,
-    quotaBytes: STORAGE_DEFAULTS.quotaBytes,
+    quotaBytes,
+    quotaKnown: known !== undefined,
+    softLimitBytes: Math.round(STORAGE_DEFAULTS.softShare * quotaBytes),
+    full,
+    advice,
     ...(floor === undefined ? {} : { compactedRevision: floor.toString() }),
     feed: {
       state: phase,
