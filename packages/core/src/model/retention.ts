@@ -1,4 +1,5 @@
 /** Pure: how long what has ended is kept, by age, by number and by size, per state. */
+import { LeaseholdError } from './errors.js';
 import { ENDED_STATES, isEnded, type EndedState } from './state.js';
 import type { TaskRecord } from './task.js';
 
@@ -21,6 +22,29 @@ export const RETENTION_DEFAULTS: RetentionPolicy = Object.freeze({
   FAILURE: Object.freeze({ ageMs: 7 * DAY_MS, count: 100_000, bytes: 512 * MIB }),
   CANCELLED: Object.freeze({ ageMs: DAY_MS, count: 50_000, bytes: 256 * MIB }),
 });
+
+/** What to keep of each state; what is left out stays as it is by default. */
+export type RetentionInput = { readonly [S in EndedState]?: Partial<Keep> };
+
+/** @throws LeaseholdError `invalid`, naming the field and its limit. */
+export function retentionPolicy(input: RetentionInput = {}): RetentionPolicy {
+  const unknown = Object.keys(input).find((state) => !(ENDED_STATES as readonly string[]).includes(state));
+  if (unknown !== undefined) throw badRetention(unknown, `one of ${ENDED_STATES.join(', ')}`, unknown);
+  const of = (state: EndedState): Keep => {
+    const keep = { ...RETENTION_DEFAULTS[state], ...input[state] };
+    const { ageMs, count, bytes } = keep;
+    if (!(ageMs >= MIN_KEPT_MS)) throw badRetention(`${state}.ageMs`, `at least ${MIN_KEPT_MS} ms`, ageMs);
+    if (!(count >= 0)) throw badRetention(`${state}.count`, 'a number of tasks', count);
+    if (!(bytes >= 0)) throw badRetention(`${state}.bytes`, 'a number of bytes', bytes);
+    return Object.freeze(keep);
+  };
+  return Object.freeze({ SUCCESS: of('SUCCESS'), FAILURE: of('FAILURE'), CANCELLED: of('CANCELLED') });
+}
+
+function badRetention(field: string, what: string, value: unknown): LeaseholdError {
+  const name = `retention.${field}`;
+  return new LeaseholdError('invalid', `${name}: ${String(value)} is refused: ${what}`, { field: name, value });
+}
 
 /** Nothing is deleted sooner after its end: a late duplicate of its submission, or of its settling, has to find it. */
 export const MIN_KEPT_MS = 600_000;

@@ -16,7 +16,10 @@ import { silentLogger, type Logger } from '../runtime/logger.js';
 import { SchedulerNode, type NodeOptions } from '../node/node.js';
 import type { Handling } from '../worker/handlers.js';
 
-export interface TestSchedulerOptions extends Pick<NodeOptions, 'queues' | 'concurrency' | 'labels' | 'hooks'> {
+export interface TestSchedulerOptions extends Pick<
+  NodeOptions,
+  'queues' | 'concurrency' | 'labels' | 'hooks' | 'retention'
+> {
   readonly handlers: readonly Handling[];
   /** Where the clock starts, epoch ms. Default 2030-01-01T00:00Z. */
   readonly startMs?: number;

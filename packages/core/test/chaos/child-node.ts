@@ -3,10 +3,10 @@
  * The parent may set this process's clock off by some milliseconds.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { defineTask, handle, silentLogger, startNode, systemClock } from '../../src/index.js';
+import { defineTask, handle, MIN_KEPT_MS, silentLogger, startNode, systemClock } from '../../src/index.js';
 import type { Clock } from '../../src/runtime/clock.js';
 
-const [endpoints = '', namespace = '', ttlMs = ''] = process.argv.slice(2);
+const [endpoints = '', namespace = '', ttlMs = '', mode = 'chaos'] = process.argv.slice(2);
 let offMs = 0;
 const told: string[] = [];
 
@@ -41,6 +41,17 @@ const node = await startNode({
   concurrency: 20,
   leaseTtlMs: Number(ttlMs),
   clock,
+  // A soak wants to see that nothing grows, so what has ended goes as soon as it may.
+  ...(mode === 'soak'
+    ? {
+        retention: {
+          SUCCESS: { ageMs: MIN_KEPT_MS },
+          FAILURE: { ageMs: MIN_KEPT_MS },
+          CANCELLED: { ageMs: MIN_KEPT_MS },
+        },
+        client: { storage: { historyMs: 60_000, minHistoryMs: 60_000 } },
+      }
+    : {}),
   logger: silentLogger,
 });
 
@@ -49,7 +60,12 @@ const flush = (): void => {
 };
 const timer = setInterval(flush, 20);
 process.send?.({ ready: true });
-process.on('message', (message: { readonly offMs?: number; readonly stop?: boolean }) => {
+process.on('message', (message: { readonly offMs?: number; readonly stop?: boolean; readonly sample?: boolean }) => {
+  if (message.sample === true) {
+    globalThis.gc?.();
+    const { rss, heapUsed } = process.memoryUsage();
+    process.send?.({ sample: { rss, heapUsed, handles: process.getActiveResourcesInfo().length } });
+  }
   if (message.offMs !== undefined) offMs = message.offMs;
   if (message.stop !== true) return;
   void node.stop({ deadlineMs: 2_000 }).then(() => {

@@ -21,7 +21,7 @@ const ACTS = ['cancel', 'force', 'retry', 'release', 'pause'] as const;
 const TARGETS: readonly SettingsTarget[] = [{ queue: 'slow' }, { queue: 'default' }, { name: 'flaky' }, 'all'];
 
 export interface LoadOptions {
-  readonly door: Door;
+  readonly door: Pick<Door, 'endpoints'>;
   readonly namespace: string;
   readonly random: Random;
   readonly seed: number;
