@@ -21,7 +21,7 @@ export interface Stack {
   readonly etcd: RunningEtcd;
   readonly dataDir: string;
   /** Starts an example worker, or a script of this folder. */
-  worker(name: 'orders' | 'media' | 'crawl' | 'backup' | 'gate'): Promise<Worker>;
+  worker(name: 'orders' | 'media' | 'crawl' | 'backup' | 'gate' | 'doomed'): Promise<Worker>;
 }
 
 function spawn(file: string, env: Readonly<Record<string, string>>): ChildProcess {
@@ -82,7 +82,8 @@ async function openStack(): Promise<{ stack: Stack; close: () => Promise<void> }
   children.push(board);
   const url = await addressOf(board);
   const worker: Stack['worker'] = async (name) => {
-    const file = name === 'gate' ? 'apps/dashboard/e2e/gate-worker.mjs' : `apps/worker-${name}/dist/main.js`;
+    const own = name === 'gate' || name === 'doomed';
+    const file = own ? `apps/dashboard/e2e/${name}-worker.mjs` : `apps/worker-${name}/dist/main.js`;
     const child = spawn(file, env);
     children.push(child);
     await untilReady(child, `worker ${name}`);

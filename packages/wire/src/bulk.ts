@@ -10,7 +10,7 @@ const meant = {
   tasks: z
     .array(z.strictObject({ id: z.string().min(1).max(600), revision: Decimal }))
     .min(1)
-    .max(500)
+    .max(5_000)
     .exactOptional(),
 };
 

@@ -70,14 +70,16 @@ export function useActions(): Actions {
       run: () => Promise<Done>,
       title: string,
       link?: { href: string; label: string },
+      undo?: (done: Done) => Promise<boolean>,
     ): Promise<boolean> =>
       act({
         ids: [seen.id],
         run,
-        said: ({ revision }) => ({
+        said: (done) => ({
           title,
-          text: t('toast.atRevision', { rev: revision }),
+          text: t('toast.atRevision', { rev: done.revision }),
           ...(link === undefined ? {} : { link }),
+          ...(undo === undefined ? {} : { undo: { label: t('act.undo'), run: () => void undo(done) } }),
         }),
       });
     return {
@@ -100,8 +102,21 @@ export function useActions(): Actions {
           workflowLink(seen.id, t),
         ),
       pauseQueue: (seen, reason) =>
-        one(seen, () => send.pauseQueue(seen, reason), t('toast.paused', { name: seen.name })),
-      resumeQueue: (seen) => one(seen, () => send.resumeQueue(seen), t('toast.resumed', { name: seen.name })),
+        one(
+          seen,
+          () => send.pauseQueue(seen, reason),
+          t('toast.paused', { name: seen.name }),
+          undefined,
+          ({ revision }) => one(seen, () => send.resumeQueue({ ...seen, revision }), t('act.undone')),
+        ),
+      resumeQueue: (seen) =>
+        one(
+          seen,
+          () => send.resumeQueue(seen),
+          t('toast.resumed', { name: seen.name }),
+          undefined,
+          ({ revision }) => one(seen, () => send.pauseQueue({ ...seen, revision }, t('act.undo')), t('act.undone')),
+        ),
       forceRelease: (seen, reason) =>
         one(
           seen,

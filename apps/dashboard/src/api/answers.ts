@@ -1,6 +1,8 @@
 /** Everything that reads an answer: loaded with the first call, not with the page. */
 export {
   AuditPage,
+  BulkCount,
+  BulkLeftPage,
   ClusterStatus,
   Done,
   HandlerList,

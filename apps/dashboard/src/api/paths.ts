@@ -12,6 +12,13 @@ export const paths = {
   checkTask: () => at('tasks', 'check'),
   retryTask: (id: string) => at('tasks', id, 'retry'),
   cancelTask: (id: string) => at('tasks', id, 'cancel'),
+  rescheduleTask: (id: string) => at('tasks', id, 'reschedule'),
+  deleteTask: (id: string) => at('tasks', id, 'delete'),
+  bulks: () => at('bulk'),
+  countBulk: () => at('bulk', 'count'),
+  abortBulk: (id: string) => at('bulk', id, 'abort'),
+  bulkLeft: (id: string, cursor: string | undefined) =>
+    `${at('bulk', id, 'left')}${cursor === undefined ? '' : `?cursor=${cursor}`}`,
   workflows: () => at('workflows'),
   workflow: (id: string) => at('workflows', id),
   checkWorkflow: () => at('workflows', 'check'),

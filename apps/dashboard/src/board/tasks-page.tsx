@@ -46,6 +46,8 @@ export function TasksPage() {
             <SelectionBar
               selection={selection}
               arrivals={live.view?.newCount ?? 0}
+              filter={state.filter}
+              total={live.view?.total ?? 0}
               readOnly={hello?.readOnly === true}
             />
           </Suspense>

@@ -5,6 +5,7 @@ import {
   Database,
   GitFork,
   KeyRound,
+  Layers,
   LayoutList,
   Radar,
   ScrollText,
@@ -33,6 +34,7 @@ export const NAV: readonly NavItem[] = [
   { href: '/queues', word: 'nav.queues', icon: Boxes, key: 'q' },
   { href: '/errors', word: 'nav.errors', icon: Bug, key: 'e', wide: true },
   { href: '/schedules', word: 'nav.schedules', icon: CalendarClock, key: 's', wide: true },
+  { href: '/bulk', word: 'nav.bulk', icon: Layers, key: 'b', wide: true },
   { href: '/audit', word: 'nav.audit', icon: ScrollText, key: 'a', wide: true },
   { href: '/cluster', word: 'nav.cluster', icon: Database, key: 'c', wide: true },
 ];

@@ -1,4 +1,5 @@
 import { boardEn } from './board.en';
+import { bulkEn } from './bulk.en';
 import { frameEn } from './frame.en';
 import { graphEn } from './graph.en';
 import { listEn } from './list.en';
@@ -12,6 +13,7 @@ import type { Params } from './translate';
 export const en = {
   ...frameEn,
   ...boardEn,
+  ...bulkEn,
   ...listEn,
   ...graphEn,
   ...taskEn,

@@ -1,4 +1,5 @@
 import { boardKo } from './board.ko';
+import { bulkKo } from './bulk.ko';
 import type { MessageKey } from './en';
 import { frameKo } from './frame.ko';
 import { graphKo } from './graph.ko';
@@ -11,6 +12,7 @@ import { timeKo } from './time.ko';
 export const ko: Readonly<Record<MessageKey, string>> = {
   ...frameKo,
   ...boardKo,
+  ...bulkKo,
   ...listKo,
   ...graphKo,
   ...taskKo,

@@ -13,6 +13,7 @@ import { TASK_LOOK } from '../look/state';
 import { Button, ReasonButton } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { ReasonDialog } from '../ui/reason-dialog';
+import { MoreActions } from './more-actions';
 
 /** Retry, retry with edited arguments, cancel: each says why not when the state does not allow it. */
 export function TaskActions({ row, detail }: { row: TaskRow; detail: TaskDetail }) {
@@ -29,6 +30,7 @@ export function TaskActions({ row, detail }: { row: TaskRow; detail: TaskDetail 
     (row.cancelling === true ? t('row.cancelling') : isEnded(row.state) ? t('task.noCancel', { state }) : undefined);
   return (
     <>
+      <MoreActions row={row} readOnly={readOnly} />
       <ReasonButton kind="danger" reason={noCancel} onClick={() => setCancelling(true)}>
         <Ban className="size-3.5" aria-hidden />
         {t('task.cancel')}

@@ -46,6 +46,17 @@ function ToastCard({ notice, onClose }: { notice: Notice; onClose: () => void })
             </Link>
           </Toast.Action>
         )}
+        {notice.undo !== undefined && (
+          <Toast.Action altText={notice.undo.label} asChild>
+            <button
+              type="button"
+              className="text-accent mt-1 ml-3 inline-block font-semibold first:ml-0 hover:underline"
+              onClick={notice.undo.run}
+            >
+              {notice.undo.label}
+            </button>
+          </Toast.Action>
+        )}
       </div>
       <Toast.Close className={buttonClass({ kind: 'ghost', size: 'icon-sm' })} aria-label={t('action.close')}>
         <X className="size-3.5" aria-hidden />

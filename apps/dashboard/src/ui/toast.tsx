@@ -7,6 +7,8 @@ export interface Notice {
   readonly text?: string;
   /** Where what was made can be seen. */
   readonly link?: { readonly href: string; readonly label: string };
+  /** Where it can be taken back. */
+  readonly undo?: { readonly label: string; readonly run: () => void };
 }
 
 export type Shown = Notice & { readonly id: number };

@@ -1,18 +1,23 @@
 'use client';
 import type { ErrorRow, TaskOrder } from '@leasehold/wire';
 import { SearchX } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
 import { Ago, RowTime } from '../board/row-time';
 import { useHandlers } from '../forms/use-handlers';
 import { useT } from '../i18n';
-import { useRows, useTasks } from '../live/hooks';
+import { useLink, useRows, useTasks } from '../live/hooks';
 import { grouped } from '../look/number';
 import { plain } from '../task/parts';
-import { LinkButton } from '../ui/button';
+import { Button, LinkButton } from '../ui/button';
 import { Code, Fact, Facts, Page, PageHead, Section, TextLink } from '../ui/layout';
 import { StateMark } from '../ui/state-mark';
 import { Empty, Loading } from '../ui/states';
 import { errorTasksHref } from './errors-page';
+
+const BulkDialog = dynamic(async () => (await import('../bulk/bulk-dialog')).BulkDialog, { ssr: false });
 
 export function ErrorPage({ fingerprint }: { fingerprint: string }) {
   const t = useT();
@@ -39,9 +44,10 @@ export function ErrorPage({ fingerprint }: { fingerprint: string }) {
         title={plain(error.type)}
         note={<span className="font-mono text-xs">{plain(error.message)}</span>}
         actions={
-          <LinkButton kind="primary" href={errorTasksHref(fingerprint)}>
-            {t('error.list')}
-          </LinkButton>
+          <>
+            <LinkButton href={errorTasksHref(fingerprint)}>{t('error.list')}</LinkButton>
+            {error.failing > 0 && <RetryAll fingerprint={fingerprint} />}
+          </>
         }
       />
       <div className="grid gap-x-10 gap-y-7 lg:grid-cols-[minmax(0,1fr)_320px]">
@@ -49,6 +55,31 @@ export function ErrorPage({ fingerprint }: { fingerprint: string }) {
         <ErrorFacts error={error} />
       </div>
     </Page>
+  );
+}
+
+/** Those that have failed for good; what still retries does so by itself. */
+function RetryAll({ fingerprint }: { fingerprint: string }) {
+  const t = useT();
+  const router = useRouter();
+  const { hello } = useLink();
+  const [asking, setAsking] = useState(false);
+  if (hello?.readOnly === true) return null;
+  return (
+    <>
+      <Button kind="primary" onClick={() => setAsking(true)}>
+        {t('bulk.retryAll')}
+      </Button>
+      {asking && (
+        <BulkDialog
+          open
+          onOpenChange={setAsking}
+          meant={{ filter: { error: fingerprint, state: ['FAILURE'] } }}
+          first="retry"
+          onStarted={() => router.push('/bulk')}
+        />
+      )}
+    </>
   );
 }
 

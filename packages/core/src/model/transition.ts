@@ -228,8 +228,8 @@ export function rescheduled(
   if (atMs > taken.nowMs) {
     return take(moved, 'rescheduled', taken, { state: 'SCHEDULED', dueMs: atMs, scheduleAtMs: atMs }, LEAVE_ALL);
   }
-  // Another priority alone does not cost a task the time it has waited.
-  const readyMs = change.etaMs === undefined ? atMs : taken.nowMs;
+  // Another priority alone does not cost a task the time it has waited, and a change that is taken back gives it back.
+  const readyMs = Math.min(taken.nowMs, Math.max(atMs, task.createdMs));
   return take(moved, 'rescheduled', taken, pendingAt(moved, readyMs), LEAVE_ALL);
 }
 
