@@ -139,9 +139,9 @@ test('a picked task is rescheduled, given another priority and back: the toast t
   await page.getByRole('menuitem', { name: /Change priority/ }).click();
   await page.getByRole('dialog').getByLabel('Priority').selectOption('7');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('nobodyKnows has priority 7')).toBeVisible();
+  await expect(page.getByText('nobodyKnows has priority 7', { exact: true })).toBeVisible();
   await expect.poll(order).not.toBe(before);
   await page.getByRole('button', { name: 'Undo' }).click();
-  await expect(page.getByText('Undone')).toBeVisible();
+  await expect(page.getByText('Undone', { exact: true })).toBeVisible();
   await expect.poll(order).toBe(before);
 });

@@ -111,9 +111,11 @@ function WhenForm({ row, onDone }: { row: TaskRow; onDone: () => void }) {
   const t = useT();
   const time = useTime();
   const changes = useTaskChanges();
-  const [when, setWhen] = useState(row.scheduleMs > Date.now() ? time.toInput(row.scheduleMs) : '');
-  const atMs = when === '' ? Date.now() : time.fromInput(when);
-  const wrong = atMs === null || (when !== '' && atMs < Date.now());
+  const nowMs = useNow();
+  const [when, setWhen] = useState(row.scheduleMs > nowMs ? time.toInput(row.scheduleMs) : '');
+  // Empty: now.
+  const atMs = when === '' ? nowMs : time.fromInput(when);
+  const wrong = atMs === null || atMs < nowMs;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (wrong) return;
