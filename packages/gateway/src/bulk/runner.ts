@@ -25,6 +25,7 @@ const LEASE_TTL_S = 10;
 const LEASE_MARGIN_MS = 1_000;
 /** How often it is tried whether the office has become free. */
 const TRY_EVERY_MS = 1_000;
+const CATCH_UP_MS = 250;
 const SWEEP_EVERY_MS = 3_600_000;
 
 export interface BulkRunnerOptions {
@@ -95,7 +96,7 @@ export class BulkRunner {
 
   /** One chunk of each in turn, so that a long bulk holds up nobody's short one. */
   async #chunk(fence: Fence, id: string, signal: AbortSignal): Promise<void> {
-    const { store, board, clock, logger, paceMs = 0 } = this.#options;
+    const { store, clock, logger, paceMs = 0 } = this.#options;
     const seen = await readBulk(store, id);
     if (seen === undefined || isBulkEnded(seen.record)) return this.#caughtUp(seen?.revision, signal);
     const { bulk, drives } = await runChunk(store, fence, seen);
@@ -106,14 +107,13 @@ export class BulkRunner {
     }
     await this.#caughtUp(bulk?.revision, signal);
     if (paceMs > 0) await clock.sleep(paceMs, signal);
-    board.refresh();
   }
 
-  /** The board shows each chunk before the next begins: a bulk never runs away from those who watch it. */
+  /** A bulk does not run away from those who watch it: the board has a chunk, or a moment to get it, before the next. */
   async #caughtUp(revision: bigint | undefined, signal: AbortSignal): Promise<void> {
     if (revision === undefined) return;
     const { board, clock } = this.#options;
-    await Promise.race([board.reached(revision), clock.sleep(2_000, signal)]);
+    await Promise.race([board.reached(revision), clock.sleep(CATCH_UP_MS, signal)]);
   }
 
   async #enter(): Promise<Office | undefined> {
