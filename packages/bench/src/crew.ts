@@ -50,7 +50,7 @@ export class Crew {
   static async start(job: CrewJob, processes: number): Promise<Crew> {
     const file = fileURLToPath(new URL('./crew-main.js', import.meta.url));
     const children = Array.from({ length: processes }, () =>
-      fork(file, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: profiling() }),
+      fork(file, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: ['--expose-gc', ...profiling()] }),
     );
     const crew = new Crew(children);
     await Promise.all(children.map((child) => whenReady(child, job)));

@@ -20,9 +20,14 @@ export interface LeaseholdOptions {
   readonly concurrency: number;
   /** Sub-transactions in one request at most; absent: what the library does by itself. */
   readonly batch?: number;
+  /** Members of etcd; 1 unless said otherwise. */
+  readonly members?: 1 | 3;
+  /** Workers in each process, each with a connection and a session of its own; 1 unless said otherwise. */
+  readonly workers?: number;
 }
 
-export function leaseholdSystem({ tasks, etcdVersion, concurrency, batch }: LeaseholdOptions): System {
+export function leaseholdSystem(options: LeaseholdOptions): System {
+  const { tasks, etcdVersion, concurrency, batch, members = 1, workers = 1 } = options;
   const commit: CommitterOptions = batch === undefined ? {} : { batch };
   const unbatched = batch === 1;
   return {
@@ -30,16 +35,16 @@ export function leaseholdSystem({ tasks, etcdVersion, concurrency, batch }: Leas
     tasks,
     conditions: {
       ...etcdConditions({ version: etcdVersion, members: [] }),
-      members: 1,
+      members,
       concurrency,
       'submits at once': SUBMITS_AT_ONCE,
       ...(batch === undefined ? {} : { 'transitions a request': batch }),
     },
     async open(): Promise<OpenSystem> {
-      const stage = await openStage();
+      const stage = await openStage(members);
       const client = connect({ kv: stage.kv, namespace: 'bench', commit });
       return {
-        job: { kind: 'leasehold', settings: { endpoints: stage.endpoints, concurrency, commit } },
+        job: { kind: 'leasehold', settings: { endpoints: stage.endpoints, concurrency, commit, workers } },
         stage,
         submit: (count) => submitAll(client, count),
         one: async () => {
@@ -60,8 +65,6 @@ function submitAll(client: Client, count: number): Promise<void> {
 }
 
 export const leaseholdMember: MakeMember = (settings, ended): Promise<Member> => {
-  const endpoints = settings['endpoints'] as string[];
-  const kv = connectEtcd({ endpoints });
   const sent = { requests: 0, transitions: 0, sentBytes: 0 };
   const onRequest: CommitterOptions['onRequest'] = ({ subs, bytes }) => {
     sent.requests += 1;
@@ -69,6 +72,25 @@ export const leaseholdMember: MakeMember = (settings, ended): Promise<Member> =>
     sent.sentBytes += bytes;
   };
   const commit = { ...(settings['commit'] as CommitterOptions), onRequest };
+  const workers = Array.from({ length: settings['workers'] as number }, () => oneWorker(settings, commit, ended));
+  return Promise.resolve({
+    go: async () => {
+      await Promise.all(workers.map(({ start }) => start()));
+    },
+    stop: async () => {
+      await Promise.all(workers.map(({ stop }) => stop()));
+    },
+    sent: () => ({ ...sent }),
+  });
+};
+
+function oneWorker(
+  settings: Parameters<MakeMember>[0],
+  commit: CommitterOptions,
+  ended: () => void,
+): { start(): Promise<void>; stop(): Promise<void> } {
+  const endpoints = settings['endpoints'] as string[];
+  const kv = connectEtcd({ endpoints });
   const store = createStore(kv, { namespace: 'bench', commit });
   const worker = createWorker(store, {
     handlers: [handle(noop, ([n]) => n), handle(stamp, () => process.hrtime.bigint())],
@@ -77,13 +99,12 @@ export const leaseholdMember: MakeMember = (settings, ended): Promise<Member> =>
     // Called once the end of an attempt is committed.
     hooks: { after: () => ended() },
   });
-  return Promise.resolve({
-    go: () => worker.start(),
+  return {
+    start: () => worker.start(),
     stop: async () => {
       await worker.stop();
       store.committer.close();
       await kv.close();
     },
-    sent: () => ({ ...sent }),
-  });
-};
+  };
+}

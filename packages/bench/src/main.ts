@@ -5,12 +5,14 @@ import type { Bench } from './bench.js';
 import { board } from './board.js';
 import { bulk } from './bulk.js';
 import { ceiling } from './ceiling.js';
+import { cluster } from './cluster.js';
 import { cost } from './cost.js';
 import { due } from './due.js';
 import { table } from './figures.js';
 import { latency } from './latency.js';
 import { limits } from './limits.js';
 import { recovery } from './recovery.js';
+import { scale } from './scale.js';
 import { throughput } from './throughput.js';
 import { chains, groups } from './workflows.js';
 
@@ -26,6 +28,8 @@ const BENCHES: readonly Bench[] = [
   limits,
   bulk,
   board,
+  scale,
+  cluster,
 ];
 
 const USAGE = `npm run bench -- <name>... [--json] [--quick]

@@ -55,6 +55,8 @@ const TASK_FIELDS: readonly (readonly [keyof TaskRecord, string])[] = [
   ['parent', 'parent'],
 ];
 
+const STORED_NAMES: ReadonlyMap<string, string> = new Map(TASK_FIELDS);
+
 /** Left out of the JSON when they have this value, and put back by the reader. */
 const DEFAULTS: Readonly<Record<string, Json>> = {
   shard: 0,
@@ -74,10 +76,13 @@ export function encodeTask(task: TaskRecord): string {
     schedule_at: new Date(task.scheduleAtMs).toISOString(),
     v: LAYOUT_VERSION,
   };
-  for (const [field, stored] of TASK_FIELDS) {
+  // Only what is there: a record has half of the fields there are, and this is done for every transition.
+  for (const key in task) {
+    const stored = STORED_NAMES.get(key);
+    const field = key as keyof TaskRecord;
     const value = task[field];
-    if (value === undefined || value === DEFAULTS[stored]) continue;
-    out[stored] = snakeDeep(field, value as Json);
+    if (stored === undefined || value === undefined || value === DEFAULTS[stored]) continue;
+    out[stored] = TASK_NESTED.has(field) ? snake(value as Json) : value;
   }
   out['retry'] = encodeRetry(task.retry);
   if (task.workflow !== undefined) out['workflow'] = encodePlace(task.workflow);
@@ -252,10 +257,6 @@ export function decodeRecord<T>(text: string, what: string): T {
 /** Fields whose content belongs to users: never renamed. */
 const OPAQUE = new Set(['headers', 'labels', 'args', 'results', 'value', 'filter', 'parameters', 'detail']);
 const TASK_NESTED = new Set<keyof TaskRecord>(['unique', 'cancelRequested', 'error', 'pastErrors']);
-
-function snakeDeep(field: keyof TaskRecord, value: Json): Json {
-  return TASK_NESTED.has(field) ? snake(value) : value;
-}
 
 function camelDeep(field: keyof TaskRecord, value: Json): Json {
   return TASK_NESTED.has(field) ? camel(value) : value;

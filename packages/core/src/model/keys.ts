@@ -10,9 +10,12 @@ export const ROOT = '/leasehold/';
 
 /** Percent-encodes everything but letters, digits, `-`, `_`, `.` and `~`; never empty, never `.` or `..`. */
 export function encodeName(name: string): string {
+  if (SAFE_NAME.test(name) && name !== '.' && name !== '..') return name;
   const encoded = encodeURIComponent(name).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
   return encoded === '.' || encoded === '..' ? encoded.replaceAll('.', '%2E') : encoded;
 }
+
+const SAFE_NAME = /^[A-Za-z0-9_.~-]+$/;
 
 export function decodeName(encoded: string): string {
   return decodeURIComponent(encoded);

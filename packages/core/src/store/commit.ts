@@ -24,7 +24,7 @@ import {
   type Revision,
   type Txn,
 } from '../kv/kv.js';
-import { utf8Length } from '../model/json.js';
+import { Conflicts } from './conflicts.js';
 
 /** What must hold for a request: a session's or leader's key. `id` groups requests; 'none' has no compares. */
 export interface Fence {
@@ -72,17 +72,12 @@ interface Item {
   readonly sub: SubTxn;
   readonly bytes: number;
   readonly ops: number;
-  readonly writes: readonly Span[];
-  readonly compares: readonly Span[];
+  /** It compares or deletes whole ranges, as few do. */
+  readonly ranged: boolean;
   readonly giveUpAt: number;
   resent: boolean;
   resolve(result: SubResult): void;
   reject(error: unknown): void;
-}
-
-interface Span {
-  readonly key: string;
-  readonly end?: string;
 }
 
 interface Lane {
@@ -303,62 +298,28 @@ function takeBatch(lane: Lane, maxSubs: number, maxBytes: number): Item[] {
   return batch;
 }
 
-class Conflicts {
-  readonly #written = new Set<string>();
-  readonly #compared = new Set<string>();
-  readonly #writtenRanges: Span[] = [];
-  readonly #comparedRanges: Span[] = [];
-
-  add(item: Item): void {
-    for (const span of item.writes) this.#put(span, this.#written, this.#writtenRanges);
-    for (const span of item.compares) this.#put(span, this.#compared, this.#comparedRanges);
-  }
-
-  conflicts(item: Item): boolean {
-    return (
-      item.writes.some(
-        (span) =>
-          touches(span, this.#written, this.#writtenRanges) || touches(span, this.#compared, this.#comparedRanges),
-      ) || item.compares.some((span) => touches(span, this.#written, this.#writtenRanges))
-    );
-  }
-
-  #put(span: Span, keys: Set<string>, ranges: Span[]): void {
-    if (span.end === undefined) keys.add(span.key);
-    else ranges.push(span);
-  }
-}
-
-function touches(span: Span, keys: ReadonlySet<string>, ranges: readonly Span[]): boolean {
-  if (ranges.some((range) => overlaps(span, range))) return true;
-  if (span.end === undefined) return keys.has(span.key);
-  for (const key of keys) if (key >= span.key && key < span.end) return true;
-  return false;
-}
-
-function overlaps(a: Span, b: Span): boolean {
-  const aBeforeB = a.end === undefined ? a.key < b.key : a.end <= b.key;
-  const bBeforeA = b.end === undefined ? b.key < a.key : b.end <= a.key;
-  return !aBeforeB && !bBeforeA;
-}
-
-function measure(sub: SubTxn): { bytes: number; ops: number; writes: Span[]; compares: Span[] } {
-  const writes: Span[] = [];
-  const compares: Span[] = [];
-  let bytes = 0;
+function measure(sub: SubTxn): { bytes: number; ops: number; ranged: boolean } {
+  let ranged = false;
+  let bytes = opsBytes(sub.success);
+  if (sub.failure !== undefined) bytes += opsBytes(sub.failure);
   for (const compare of sub.compare) {
-    bytes += PER_OP_BYTES + compare.key.length + (compare.target === 'value' ? utf8Length(compare.value) : 8);
-    compares.push(span(compare.key, compare.rangeEnd));
+    bytes += PER_OP_BYTES + compare.key.length + (compare.target === 'value' ? Buffer.byteLength(compare.value) : 8);
+    if (compare.rangeEnd !== undefined) ranged = true;
   }
-  for (const op of [...sub.success, ...(sub.failure ?? [])]) {
-    if (op.kind === 'txn') throw new KvError('invalid', 'a sub-transaction holds no further transactions');
-    bytes += PER_OP_BYTES + op.key.length + (op.kind === 'put' ? utf8Length(op.value) : 0);
-    if (op.kind !== 'range') writes.push(span(op.key, op.kind === 'delete' ? op.rangeEnd : undefined));
-  }
+  ranged ||= sub.success.some(deletesRange) || (sub.failure?.some(deletesRange) ?? false);
   const ops = Math.max(sub.compare.length, sub.success.length, sub.failure?.length ?? 0);
-  return { bytes, ops, writes, compares };
+  return { bytes, ops, ranged };
 }
 
-function span(key: string, end: string | undefined): Span {
-  return end === undefined ? { key } : { key, end };
+function opsBytes(ops: readonly Op[]): number {
+  let bytes = 0;
+  for (const op of ops) {
+    if (op.kind === 'txn') throw new KvError('invalid', 'a sub-transaction holds no further transactions');
+    bytes += PER_OP_BYTES + op.key.length + (op.kind === 'put' ? Buffer.byteLength(op.value) : 0);
+  }
+  return bytes;
+}
+
+function deletesRange(op: Op): boolean {
+  return op.kind === 'delete' && op.rangeEnd !== undefined;
 }

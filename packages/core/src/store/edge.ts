@@ -5,7 +5,7 @@ import type { Keys } from '../model/keys.js';
 import type { LimitClaim, TaskRecord } from '../model/task.js';
 import { changePlaces } from '../model/places.js';
 import { LeaseholdError } from '../model/errors.js';
-import { utf8Length, type Json } from '../model/json.js';
+import type { Json } from '../model/json.js';
 import { del, put } from './store.js';
 
 /** What a claimer must know to decide; the record itself too while it is small, so that a claim needs no read. */
@@ -27,7 +27,7 @@ const RECORD_HARD_BYTES = 65_536;
 
 export function edgeOps(keys: Keys, before: TaskRecord | undefined, after: TaskRecord): Op[] {
   const encoded = encodeTask(after);
-  const bytes = utf8Length(encoded);
+  const bytes = Buffer.byteLength(encoded);
   if (bytes > RECORD_HARD_BYTES) {
     throw new LeaseholdError(
       'too-large',
