@@ -1,7 +1,19 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from './stack.js';
 
-const ROUTES = ['/', '/tasks', '/tasks/new', '/workflows', '/workflows/new', '/locks', '/nodes', '/queues'];
+const ROUTES = [
+  '/',
+  '/tasks',
+  '/tasks/new',
+  '/workflows',
+  '/workflows/new',
+  '/locks',
+  '/nodes',
+  '/queues',
+  '/history',
+  '/events',
+  '/settings',
+];
 
 /** Submits through the API, as another client would. */
 async function submit(url: string, name: string, args: readonly object[], queue: string): Promise<string> {

@@ -7,9 +7,11 @@ import { resolveOptions, requireSafeBind, type GatewayOptions } from './options.
 import { checkHost, type Refusal } from './guard/origin.js';
 import { peerOf } from './guard/peer.js';
 import { Hub } from './live/hub.js';
-import { Board } from './projection/board.js';
 import { BulkRunner } from './bulk/runner.js';
 import { buildApp, type Registered } from './rest/app.js';
+import { EventStream } from './past/event-stream.js';
+import { Pasts } from './past/pasts.js';
+import { Board, boardRanges } from './projection/board.js';
 
 export interface Gateway {
   readonly board: Board;
@@ -35,14 +37,18 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const options = resolveOptions(given);
   const { kv, namespace, clock, logger, basePath, version, environment, readOnly } = options;
   const store = createStore(kv, { namespace, now: () => clock.now() });
+  const { quietMs } = options;
+  const quiet = quietMs === undefined ? {} : { quietMs };
   const board = new Board({
     store,
     clock,
     logger,
     ...(options.caps === undefined ? {} : { caps: options.caps }),
     ...(options.storageSoftLimitBytes === undefined ? {} : { storageSoftLimitBytes: options.storageSoftLimitBytes }),
-    ...(options.quietMs === undefined ? {} : { quietMs: options.quietMs }),
+    ...quiet,
   });
+  const pasts = new Pasts({ store, clock, ranges: boardRanges(store) });
+  const events = new EventStream({ store, board, clock, logger, ...quiet });
   const access = new Access(store, options.access, basePath, options.auth);
   for (const finding of await selfCheck(options)) logger.warn(`gateway: ${finding}`);
   const { base } = options.access;
@@ -51,9 +57,21 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     allowedOrigins: [...options.allowedOrigins, ...(base === undefined ? [] : [base.origin])],
   };
   const hello = { version, namespace, environment, readOnly };
-  const hub = new Hub({ board, clock, logger, access, origins, basePath, hello, maxSockets: options.maxSockets });
+  const hub = new Hub({
+    board,
+    pasts,
+    clock,
+    logger,
+    access,
+    origins,
+    basePath,
+    hello,
+    maxSockets: options.maxSockets,
+  });
   const { app, registered } = await buildApp({
     board,
+    pasts,
+    events,
     store,
     logger,
     access,
@@ -99,6 +117,8 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
       closing ??= (async () => {
         await hub.close();
         await bulks.stop();
+        pasts.close();
+        await events.close();
         await board.stop();
         await app.close();
         store.committer.close();

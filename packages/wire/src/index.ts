@@ -4,6 +4,7 @@ export * from './audit.js';
 export * from './bulk.js';
 export * from './constants.js';
 export * from './decimal.js';
+export * from './history.js';
 export * from './live.js';
 export * from './problem.js';
 export * from './query.js';

@@ -8,6 +8,7 @@ export type ProblemCode =
   | 'denied'
   | 'signed-out'
   | 'too-many'
+  | 'compacted'
   | 'method-not-allowed'
   | 'unsupported-media'
   | 'bad-origin'
@@ -46,6 +47,7 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = Object.freeze({
   denied: 403,
   'signed-out': 401,
   'too-many': 429,
+  compacted: 410,
   'method-not-allowed': 405,
   'unsupported-media': 415,
   'bad-origin': 403,

@@ -13,7 +13,7 @@ import {
   WorkflowStateName,
 } from './rows.js';
 import { SummarySection } from './summary.js';
-import { Millis } from './scalars.js';
+import { Decimal, Millis } from './scalars.js';
 import { QUERY_LIMITS, TASK_SORTS, type ViewName } from './constants.js';
 
 const values = z.array(z.string().min(1).max(600)).max(QUERY_LIMITS.values);
@@ -56,12 +56,16 @@ export const Window = z.strictObject({
 });
 export type Window = z.infer<typeof Window>;
 
+/** The board as it was at this revision: one snapshot, and no changes. Absent: the live board. */
+const rev = Decimal.exactOptional();
+
 export const LiveQuery = z.discriminatedUnion('view', [
-  z.strictObject({ view: z.literal('tasks'), filter: TaskFilter, order: TaskOrder, window: Window }),
+  z.strictObject({ view: z.literal('tasks'), filter: TaskFilter, order: TaskOrder, window: Window, rev }),
   z.strictObject({
     view: z.enum(['nodes', 'locks', 'queues', 'workflows', 'errors', 'schedules', 'bulks', 'summary']),
     filter: RowFilter,
     window: Window,
+    rev,
   }),
 ]);
 export type LiveQuery = z.infer<typeof LiveQuery>;

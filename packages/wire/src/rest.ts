@@ -7,6 +7,7 @@ import {
   HandlerView,
   LeaseView,
   LockRow,
+  Percentiles,
   Progress,
   TaskRow,
   TaskStateName,
@@ -196,6 +197,8 @@ export const TaskListQuery = z.object({
   sort: z.string().max(40).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cursor: z.string().max(2_000).optional(),
+  /** The board as it was at this revision. */
+  rev: Decimal.optional(),
 });
 export type TaskListQuery = z.infer<typeof TaskListQuery>;
 
@@ -211,6 +214,41 @@ export const TaskHistogram = z.object({
   states: z.partialRecord(TaskStateName, z.array(z.number())),
 });
 export type TaskHistogram = z.infer<typeof TaskHistogram>;
+
+/** Pause and limits of a task name, or of everything. */
+export const SettingsView = z.object({
+  /** Mod revision, `0` without any: what a pause sends as `revisionSeen`. */
+  revision: Decimal,
+  paused: z.object({ by: z.string(), sinceMs: Millis, reason: z.string() }).exactOptional(),
+  limit: z.number().exactOptional(),
+  rate: z.object({ count: z.number(), intervalMs: z.number() }).exactOptional(),
+});
+export type SettingsView = z.infer<typeof SettingsView>;
+
+/** `GET /queues/:name/detail`: what its row does not say. */
+export const QueueDetail = z.object({
+  revision: Decimal,
+  /** Task names with tasks that have not ended, or that live workers serve in it. */
+  names: z.array(
+    z.object({
+      name: z.string(),
+      /** Tasks that have not ended, by state. */
+      states: z.record(z.string(), z.number()),
+      /** Live nodes that serve this queue and know the name; none: it waits for ever. */
+      nodes: z.array(z.string()),
+      run: Percentiles.exactOptional(),
+      settings: SettingsView,
+    }),
+  ),
+  more: z.number(),
+  everything: SettingsView,
+  /** Tasks that ended, per second of the last minute, oldest first. */
+  ended: z.array(z.number()),
+});
+export type QueueDetail = z.infer<typeof QueueDetail>;
+
+/** Where one thing may be asked for as it was. */
+export const RevQuery = z.object({ rev: Decimal.optional() });
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(500).default(100),

@@ -10,6 +10,7 @@ import { compareDecimal, type Done } from '@leasehold/wire';
 import { createContext, lazy, Suspense, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 import { useT, type Translate } from '../i18n';
 import { useHealth, useLink } from '../live/hooks';
+import { useRev } from '../live/rev';
 import { useNotify, type Notice } from '../ui/toast';
 import { ApiError } from './call';
 
@@ -58,6 +59,7 @@ export function problemText(error: unknown, t: Translate): string {
 export function ActingProvider({ children }: { children: ReactNode }) {
   const t = useT();
   const notify = useNotify();
+  const rev = useRev();
   const { freshness, proofAgeMs } = useHealth();
   const [pending, setPending] = useState<ReadonlyMap<string, string>>(new Map());
   const [asked, setAsked] = useState<{ readonly answer: (yes: boolean) => void } | null>(null);
@@ -76,6 +78,10 @@ export function ActingProvider({ children }: { children: ReactNode }) {
 
   const act = useCallback(
     async (action: Action): Promise<boolean> => {
+      if (rev !== undefined) {
+        notify({ kind: 'refused', title: t('past.noActing'), text: t('past.note') });
+        return false;
+      }
       if (freshness === 'stale' && !(await confirmOld())) return false;
       mark(action.ids, '');
       try {
@@ -90,7 +96,7 @@ export function ActingProvider({ children }: { children: ReactNode }) {
         return false;
       }
     },
-    [freshness, confirmOld, mark, notify, t],
+    [rev, freshness, confirmOld, mark, notify, t],
   );
 
   const acting = useMemo<Acting>(() => ({ act, awaited: (id) => pending.get(id) }), [act, pending]);

@@ -5,10 +5,12 @@ import { basePath } from '../base-path';
 const at = (...parts: readonly string[]): string =>
   [`${basePath}${API_BASE}`, ...parts.map(encodeURIComponent)].join('/');
 
+const asOf = (path: string, rev: string | undefined): string => (rev === undefined ? path : `${path}?rev=${rev}`);
+
 export const paths = {
   tasks: () => at('tasks'),
   histogram: (search: string) => `${at('tasks-histogram')}?${search}`,
-  task: (id: string) => at('tasks', id),
+  task: (id: string, rev?: string) => asOf(at('tasks', id), rev),
   checkTask: () => at('tasks', 'check'),
   retryTask: (id: string) => at('tasks', id, 'retry'),
   cancelTask: (id: string) => at('tasks', id, 'cancel'),
@@ -20,7 +22,7 @@ export const paths = {
   bulkLeft: (id: string, cursor: string | undefined) =>
     `${at('bulk', id, 'left')}${cursor === undefined ? '' : `?cursor=${cursor}`}`,
   workflows: () => at('workflows'),
-  workflow: (id: string) => at('workflows', id),
+  workflow: (id: string, rev?: string) => asOf(at('workflows', id), rev),
   checkWorkflow: () => at('workflows', 'check'),
   retryWorkflow: (id: string) => at('workflows', id, 'retry'),
   cancelWorkflow: (id: string) => at('workflows', id, 'cancel'),
@@ -31,6 +33,12 @@ export const paths = {
   drainNode: (id: string) => at('nodes', id, 'drain'),
   handlers: () => at('handlers'),
   cluster: () => at('cluster'),
+  history: () => at('history'),
+  moment: (query: Readonly<Record<'rev' | 'time', string>> | { readonly rev: string } | { readonly time: string }) =>
+    `${at('history', 'moment')}?${new URLSearchParams(query).toString()}`,
+  difference: (from: string, to: string | undefined) =>
+    `${at('history', 'difference')}?from=${from}${to === undefined ? '' : `&to=${to}`}`,
+  events: (search: string) => `${at('events')}?${search}`,
   audit: (limit: number, cursor: string | undefined) =>
     `${at('audit')}?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`,
   schedule: (id: string) => at('schedules', id),

@@ -3,7 +3,7 @@ import { cookies, headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { ko } from '../i18n/ko';
 import { Frame } from '../frame/frame';
-import { PREF_COOKIES, THEMES, type Prefs, type Theme } from '../frame/pref-names';
+import { DENSITIES, PREF_COOKIES, SWITCHES, THEMES, type Prefs, type Theme } from '../frame/pref-names';
 import type { Language } from '../i18n/languages';
 import './globals.css';
 
@@ -27,10 +27,13 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   const prefs: Prefs = {
     theme: themeOf(cookie('theme')),
     language: languageOf(cookie('language'), head.get('accept-language') ?? ''),
+    density: DENSITIES.find((density) => density === cookie('density')) ?? 'comfortable',
+    shortcuts: SWITCHES.find((each) => each === cookie('shortcuts')) ?? 'on',
+    columns: (cookie('columns') ?? '').slice(0, 200),
     zone: /^[A-Za-z0-9_+\-/]{1,60}$/.test(zone) ? zone : '',
   };
   return (
-    <html lang={prefs.language} data-theme={prefs.theme} suppressHydrationWarning>
+    <html lang={prefs.language} data-theme={prefs.theme} data-density={prefs.density} suppressHydrationWarning>
       <body>
         <Frame prefs={prefs} words={prefs.language === 'ko' ? ko : undefined} nonce={head.get('x-nonce') ?? ''}>
           {children}

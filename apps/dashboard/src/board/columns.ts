@@ -30,19 +30,24 @@ export const COLUMN_LOOK: Readonly<Record<TaskColumn, ColumnLook>> = {
 export const USUAL_COLUMNS: readonly TaskColumn[] = ['state', 'task', 'queue', 'node', 'time'];
 
 /** The columns that a URL shows; a list without its tasks would say nothing, so `task` is always among them. */
-export function columnsOf({ cols }: TasksUrl): readonly TaskColumn[] {
-  if (cols === undefined) return USUAL_COLUMNS;
+export function columnsOf({ cols }: TasksUrl, usual = USUAL_COLUMNS): readonly TaskColumn[] {
+  if (cols === undefined) return usual;
   return cols.includes('task') ? cols : ['task', ...cols];
 }
 
 /** The URL with one column shown or hidden; the usual ones are not spelled out. */
-export function withColumn(state: TasksUrl, column: TaskColumn, order: readonly TaskColumn[]): TasksUrl {
-  const now = columnsOf(state);
+export function withColumn(
+  state: TasksUrl,
+  column: TaskColumn,
+  order: readonly TaskColumn[],
+  usual = USUAL_COLUMNS,
+): TasksUrl {
+  const now = columnsOf(state, usual);
   const next = now.includes(column)
     ? now.filter((each) => each !== column)
     : [...now, column].toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
   const { cols: _cols, ...rest } = state;
-  return next.join() === USUAL_COLUMNS.join() ? rest : { ...rest, cols: next };
+  return next.join() === usual.join() ? rest : { ...rest, cols: next };
 }
 
 const FIRST_TRACK_PX = 52;

@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import { call } from '../api/call';
 import { paths } from '../api/paths';
 import { Chart, type Line, type Tone } from '../chart/chart';
+import { useRev } from '../live/rev';
 import { useT, type Translate } from '../i18n';
 import { grouped } from '../look/number';
 import { STATE_ORDER, TASK_LOOK } from '../look/state';
@@ -30,7 +31,9 @@ export function Histogram({ state, go }: Props) {
   const t = useT();
   const time = useTime();
   const { filter } = withoutTimes(state);
-  const search = serializeTasksUrl({ filter, order: { by: 'created', desc: true }, layout: 'table' });
+  const rev = useRev();
+  const at = rev === undefined ? {} : { rev };
+  const search = serializeTasksUrl({ filter, order: { by: 'created', desc: true }, layout: 'table', ...at });
   const { data, error } = useQuery({
     queryKey: ['histogram', search],
     queryFn: ({ signal }) => call({ answer: 'TaskHistogram', path: paths.histogram(search), signal }),

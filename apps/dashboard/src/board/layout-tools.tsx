@@ -5,6 +5,7 @@ import { Columns3, Kanban, Rows3 } from 'lucide-react';
 import { useT } from '../i18n';
 import { buttonClass } from '../ui/button';
 import { Menu, MenuCheck, MenuItem, MenuLine } from '../ui/menu';
+import { ownColumns, usePrefs } from '../frame/prefs';
 import { COLUMN_LOOK, columnsOf, USUAL_COLUMNS, withColumn } from './columns';
 
 interface Props {
@@ -52,7 +53,8 @@ export function LayoutTools({ state, go }: Props) {
 
 function ColumnsMenu({ state, go }: Props) {
   const t = useT();
-  const shown = columnsOf(state);
+  const usual = ownColumns(usePrefs());
+  const shown = columnsOf(state, usual);
   return (
     <Menu
       trigger={
@@ -71,7 +73,7 @@ function ColumnsMenu({ state, go }: Props) {
           key={column}
           checked={shown.includes(column)}
           disabled={column === 'task'}
-          onChange={() => go(withColumn(state, column, ORDER), 'replace')}
+          onChange={() => go(withColumn(state, column, ORDER, usual), 'replace')}
         >
           {t(COLUMN_LOOK[column].head)}
         </MenuCheck>

@@ -15,9 +15,11 @@ import {
   type ReactNode,
   type RefObject,
 } from 'react';
+import { usePrefs } from '../frame/prefs';
 import { useKeys } from '../frame/shortcuts';
 import { useT } from '../i18n';
 import { useRows, type Live } from '../live/hooks';
+import { useRev, withRev } from '../live/rev';
 import { grouped } from '../look/number';
 import { Loading } from '../ui/states';
 import { COLUMN_LOOK, trackOf } from './columns';
@@ -56,14 +58,15 @@ const NO_ROWS: TaskRow[] = [];
 function useVirtualRows(view: Live<'tasks'>['view'], expansion: Expansion, scroller: RefObject<HTMLDivElement | null>) {
   const offset = view?.offset ?? 0;
   const rows = view?.rows ?? NO_ROWS;
+  const rowPx = ROW_HEIGHT_PX[usePrefs().density];
   const open = rows.flatMap((row, index) => (expansion.ids.has(row.id) ? [offset + index] : []));
   const virtual = useVirtualizer({
     count: view?.total ?? 0,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (open.includes(index) ? ROW_HEIGHT_PX + DETAIL_HEIGHT_PX : ROW_HEIGHT_PX),
+    estimateSize: (index) => (open.includes(index) ? rowPx + DETAIL_HEIGHT_PX : rowPx),
     overscan: 6,
   });
-  const places = open.join();
+  const places = `${rowPx} ${open.join()}`;
   useLayoutEffect(() => virtual.measure(), [virtual, places]);
   return virtual;
 }
@@ -267,6 +270,7 @@ interface ListKeys {
 
 function useListKeys({ rows, offset, current, setCurrent, selection, expansion, release, reveal }: ListKeys): void {
   const router = useRouter();
+  const rev = useRev();
   const step = (by: number): void => {
     const at = rows.findIndex((row) => row.id === current);
     const next = Math.min(rows.length - 1, Math.max(0, at < 0 ? 0 : at + by));
@@ -287,7 +291,7 @@ function useListKeys({ rows, offset, current, setCurrent, selection, expansion, 
       !(event.target instanceof HTMLButtonElement) &&
       !(event.target instanceof HTMLAnchorElement)
     )
-      router.push(`/tasks/${encodeURIComponent(row.id)}`);
+      router.push(withRev(`/tasks/${encodeURIComponent(row.id)}`, rev));
     else if (key === 'o' && row !== undefined) expansion.toggle(row.id);
     else if (key === '.') release();
     else if (key === 'Escape') {

@@ -4,12 +4,14 @@ import { clsx } from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import { memo, useState, type MouseEvent } from 'react';
 import { useFaded } from '../api/acting';
+import { usePrefs } from '../frame/prefs';
 import { useT } from '../i18n';
 import { CELLS } from './cells';
 import { COLUMN_LOOK } from './columns';
 import { RowDetail } from './row-detail';
 
-export const ROW_HEIGHT_PX = 52;
+/** In the compact one, the second lines of all cells lie below its edge. */
+export const ROW_HEIGHT_PX = { comfortable: 52, compact: 30 } as const;
 /** Of the part that opens below a row. It has a fixed height, so that rows below it have a place before it is drawn. */
 export const DETAIL_HEIGHT_PX = 136;
 
@@ -40,6 +42,7 @@ export const TaskRowView = memo(function TaskRowView(props: Props) {
   const { row, columns, index, top, selected, expanded, current, departed, onSelect, onExpand, onCurrent } = props;
   const t = useT();
   const faded = useFaded(row.id);
+  const { density } = usePrefs();
   const select = (event: MouseEvent): void => {
     event.stopPropagation();
     onSelect(row, event.shiftKey);
@@ -62,7 +65,10 @@ export const TaskRowView = memo(function TaskRowView(props: Props) {
       )}
     >
       <ChangeTint revision={row.revision} />
-      <div role="presentation" className={clsx(ROW_GRID, 'h-12.75 pt-1.75')}>
+      <div
+        role="presentation"
+        className={clsx(ROW_GRID, density === 'compact' ? 'h-7.25 overflow-hidden pt-1' : 'h-12.75 pt-1.75')}
+      >
         <div role="gridcell" className="relative flex items-start gap-1 pt-0.5 pl-1.5">
           <button
             type="button"

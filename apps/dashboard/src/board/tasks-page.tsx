@@ -8,6 +8,7 @@ import { LinkButton } from '../ui/button';
 import { Empty, Loading } from '../ui/states';
 import dynamic from 'next/dynamic';
 import { lazy, Suspense, useMemo } from 'react';
+import { ownColumns, usePrefs } from '../frame/prefs';
 import { columnsOf } from './columns';
 import { Facets } from './facets';
 import { Tools } from './tools';
@@ -28,9 +29,10 @@ export function TasksPage() {
   const t = useT();
   const { state, ignored, go } = useTasksUrl();
   const live = useTasks({ filter: state.filter, order: state.order });
+  const prefs = usePrefs();
   const selection = useSelection(live.view?.rows);
   const expansion = useExpansion();
-  const columns = useMemo(() => columnsOf(state), [state]);
+  const columns = useMemo(() => columnsOf(state, ownColumns(prefs)), [state, prefs]);
   const { hello } = useLink();
   const filtered = Object.keys(state.filter).length > 0;
   return (

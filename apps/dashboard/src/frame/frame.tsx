@@ -2,6 +2,8 @@
 import { clsx } from 'clsx';
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { WordsProvider, useT, type Dictionary } from '../i18n';
+import { useRev } from '../live/rev';
+import { Loading } from '../ui/states';
 import { LiveProvider, useHealth, useLink, useSummary } from '../live/hooks';
 import { ActingProvider } from '../api/acting';
 import { TimeProvider, useTime } from '../time';
@@ -13,6 +15,8 @@ import { useFrameKeys } from './shortcuts';
 import { TopBar } from './top-bar';
 
 const KeyboardSheet = lazy(async () => ({ default: (await import('./keyboard-sheet')).KeyboardSheet }));
+const PageMenu = lazy(async () => ({ default: (await import('./page-menu')).PageMenu }));
+const PastGate = lazy(async () => ({ default: (await import('./past-gate')).PastGate }));
 const Palette = lazy(async () => ({ default: (await import('./palette')).Palette }));
 
 interface FrameProps {
@@ -61,12 +65,14 @@ function bandClass(environment: string | undefined): string {
 function Shell({ children }: { children: ReactNode }) {
   const t = useT();
   const { hello } = useLink();
+  const rev = useRev();
   const { freshness } = useHealth();
   const { triage } = useSummary();
   const [palette, setPalette] = useState(false);
   const [paletteWanted, setPaletteWanted] = useState(false);
   if (palette && !paletteWanted) setPaletteWanted(true);
   const [sheet, setSheet] = useState(false);
+  const [menu, setMenu] = useState(false);
   useEffect(() => preloadRest(), []);
   useFrameKeys({ onPalette: () => setPalette((open) => !open), onSheet: () => setSheet(true) });
   return (
@@ -81,7 +87,7 @@ function Shell({ children }: { children: ReactNode }) {
         className={clsx('col-span-full bg-linear-to-r to-transparent', bandClass(hello?.environment))}
         title={hello?.environment}
       />
-      <Rail failing={triage?.failed ?? 0} onKeys={() => setSheet(true)} />
+      <Rail failing={triage?.failed ?? 0} onKeys={() => setSheet(true)} onMenu={() => setMenu(true)} />
       <TopBar onPalette={() => setPalette(true)} />
       <main
         id="main"
@@ -92,12 +98,27 @@ function Shell({ children }: { children: ReactNode }) {
           freshness === 'stale' && 'hatched',
         )}
       >
-        <GapNotice />
-        {children}
+        {rev === undefined ? (
+          <>
+            <GapNotice />
+            {children}
+          </>
+        ) : (
+          <Suspense fallback={<Loading />}>
+            <PastGate key={rev} rev={rev}>
+              {children}
+            </PastGate>
+          </Suspense>
+        )}
       </main>
       {paletteWanted && (
         <Suspense>
           <Palette open={palette} onOpenChange={setPalette} />
+        </Suspense>
+      )}
+      {menu && (
+        <Suspense>
+          <PageMenu open onOpenChange={setMenu} />
         </Suspense>
       )}
       {sheet && (

@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 import { useT, type Translate } from '../i18n';
 import { useHealth, useLink } from '../live/hooks';
 import type { LinkHealth, Pulse } from '../live/link';
+import { useRev } from '../live/rev';
 import { grouped } from '../look/number';
 import { useTime, type TimeFormat } from '../time';
 import { Tip } from '../ui/tip';
@@ -13,6 +14,8 @@ function pulseText(pulse: Pulse, t: Translate, time: TimeFormat): string {
       return t('live.connecting');
     case 'refused':
       return t('live.refused');
+    case 'past':
+      return t('past.viewing', { rev: grouped(pulse.revision) });
     case 'live':
       return t('live.live', { rev: grouped(pulse.revision) });
     case 'idle':
@@ -34,6 +37,7 @@ function noteText(
 ): string {
   if (pulse.kind === 'refused') return pulse.text;
   if (pulse.kind === 'reconnecting') return pulse.cause === 'etcd' ? t('live.etcdDown') : t('live.serverDown');
+  if (pulse.kind === 'past') return t('past.note');
   if (problem !== undefined && pulse.kind === 'connecting') return problem;
   return proofAgeMs === null ? t('live.noProof') : t('live.proof', { age: time.age(proofAgeMs), zone: time.zone });
 }
@@ -42,8 +46,10 @@ function noteText(
 export function LivePill() {
   const t = useT();
   const time = useTime();
-  const health = useHealth();
+  const rev = useRev();
+  const now = useHealth();
   const { problem, hello } = useLink();
+  const health: LinkHealth = rev === undefined ? now : { ...now, pulse: { kind: 'past', revision: rev } };
   const { pulse, freshness } = health;
   const good = freshness === 'fresh' && (pulse.kind === 'live' || pulse.kind === 'idle');
   return (

@@ -1,9 +1,19 @@
 'use client';
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { TASK_COLUMNS, type TaskColumn } from '@leasehold/wire';
 import { basePath } from '../base-path';
+import { USUAL_COLUMNS } from '../board/columns';
 import { PREF_COOKIES, type Prefs } from './pref-names';
 
-export { THEMES, type Prefs, type Theme } from './pref-names';
+export { DENSITIES, SWITCHES, THEMES, type Prefs, type Theme } from './pref-names';
+
+const COLUMNS: readonly string[] = TASK_COLUMNS;
+
+/** The columns that this browser prefers. */
+export function ownColumns({ columns }: Pick<Prefs, 'columns'>): readonly TaskColumn[] {
+  const known = columns.split(',').filter((name): name is TaskColumn => COLUMNS.includes(name));
+  return known.length === 0 ? USUAL_COLUMNS : known.includes('task') ? known : ['task', ...known];
+}
 
 interface PrefsStore extends Prefs {
   set<K extends keyof Prefs>(name: K, value: Prefs[K]): void;
@@ -32,7 +42,8 @@ export function PrefsProvider({ initial, children }: { initial: Prefs; children:
   useEffect(() => {
     document.documentElement.dataset['theme'] = prefs.theme;
     document.documentElement.lang = prefs.language;
-  }, [prefs.theme, prefs.language]);
+    document.documentElement.dataset['density'] = prefs.density;
+  }, [prefs.theme, prefs.language, prefs.density]);
 
   useEffect(() => {
     if (prefs.zone !== '') return;

@@ -12,7 +12,9 @@ export function preloadRest(): () => void {
       import('../ui/menu-parts'),
       import('../ui/toast-cards'),
       import('./keyboard-sheet'),
+      import('./page-menu'),
       import('./palette'),
+      import('./past-gate'),
       import('./zone-list'),
     ]);
   }, REST_MS);

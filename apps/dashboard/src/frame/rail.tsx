@@ -1,6 +1,6 @@
 'use client';
 import { clsx } from 'clsx';
-import { Keyboard } from 'lucide-react';
+import { Keyboard, Menu as MenuIcon } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useT } from '../i18n';
@@ -16,8 +16,14 @@ function Mark() {
   );
 }
 
-/** The icon rail; on a phone the bar at the bottom. */
-export function Rail({ failing, onKeys }: { failing: number; onKeys: () => void }) {
+interface Props {
+  readonly failing: number;
+  readonly onKeys: () => void;
+  readonly onMenu: () => void;
+}
+
+/** The icon rail; on a phone the bar at the bottom, with a menu of all pages. */
+export function Rail({ failing, onKeys, onMenu }: Props) {
   const t = useT();
   const pathname = usePathname();
   return (
@@ -54,6 +60,15 @@ export function Rail({ failing, onKeys }: { failing: number; onKeys: () => void 
           </Tip>
         );
       })}
+      <button
+        type="button"
+        onClick={onMenu}
+        aria-haspopup="dialog"
+        className="text-ink3 hover:bg-ink/6 hover:text-ink grid h-12 min-w-0 flex-1 place-items-center content-center gap-0.5 rounded-lg sm:hidden"
+      >
+        <MenuIcon className="size-4.5" aria-hidden />
+        <span className="text-2xs max-w-15 truncate tracking-tight">{t('nav.more')}</span>
+      </button>
       <Tip text={t('keys.title')} side="right">
         <button
           type="button"

@@ -1,7 +1,9 @@
 'use client';
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef } from 'react';
+import { useRev, withRev } from '../live/rev';
 import { NAV } from './nav';
+import { usePrefs } from './prefs';
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
@@ -15,11 +17,13 @@ function isCovered(): boolean {
 
 /** Single keys, when nobody is typing. The handler says whether it took the key. */
 export function useKeys(handle: (key: string, event: KeyboardEvent) => boolean): void {
+  const { shortcuts } = usePrefs();
   const latest = useRef(handle);
   useEffect(() => {
     latest.current = handle;
   });
   useEffect(() => {
+    if (shortcuts === 'off') return undefined;
     const listen = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
       if (isTyping(event.target) || isCovered()) return;
@@ -27,18 +31,19 @@ export function useKeys(handle: (key: string, event: KeyboardEvent) => boolean):
     };
     document.addEventListener('keydown', listen);
     return () => document.removeEventListener('keydown', listen);
-  }, []);
+  }, [shortcuts]);
 }
 
 /** Keys that work on every page: g then a letter, n, w, ?, Ctrl-K. */
 export function useFrameKeys({ onPalette, onSheet }: { onPalette: () => void; onSheet: () => void }): void {
   const router = useRouter();
+  const rev = useRev();
   const goUntil = useRef(0);
   useKeys((key) => {
     if (performance.now() < goUntil.current) {
       goUntil.current = 0;
       const item = NAV.find((one) => one.key === key);
-      if (item !== undefined) router.push(item.href);
+      if (item !== undefined) router.push(withRev(item.href, rev));
       return item !== undefined;
     }
     if (key === 'g') goUntil.current = performance.now() + 1_200;

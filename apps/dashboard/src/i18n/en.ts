@@ -2,6 +2,7 @@ import { boardEn } from './board.en';
 import { bulkEn } from './bulk.en';
 import { frameEn } from './frame.en';
 import { graphEn } from './graph.en';
+import { historyEn } from './history.en';
 import { listEn } from './list.en';
 import { operateEn } from './operate.en';
 import { pagesEn } from './pages.en';
@@ -20,6 +21,7 @@ export const en = {
   ...pagesEn,
   ...operateEn,
   ...timeEn,
+  ...historyEn,
 } as const;
 
 export type MessageKey = keyof typeof en;

@@ -3,6 +3,7 @@ import { bulkKo } from './bulk.ko';
 import type { MessageKey } from './en';
 import { frameKo } from './frame.ko';
 import { graphKo } from './graph.ko';
+import { historyKo } from './history.ko';
 import { listKo } from './list.ko';
 import { operateKo } from './operate.ko';
 import { pagesKo } from './pages.ko';
@@ -19,4 +20,5 @@ export const ko: Readonly<Record<MessageKey, string>> = {
   ...pagesKo,
   ...operateKo,
   ...timeKo,
+  ...historyKo,
 };

@@ -12,6 +12,7 @@ import {
 } from '@leasehold/wire';
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useLocalNow } from '../time';
+import { useRev } from './rev';
 import type { Feed } from './feed';
 import { FIRST_LINK, healthOf, LINK_KEY, liveKey, type Link, type LinkHealth } from './link';
 
@@ -50,8 +51,15 @@ function useFed<T>(queryKey: readonly unknown[]): T | undefined {
   return useQuery<T>({ queryKey, queryFn: never, enabled: false, staleTime: Infinity, gcTime: Infinity }).data;
 }
 
+/** On a page that shows the past nothing can be done: it is as if the server were read-only. */
 export function useLink(): Link {
-  return useFed<Link>(LINK_KEY) ?? FIRST_LINK;
+  const link = useFed<Link>(LINK_KEY) ?? FIRST_LINK;
+  const rev = useRev();
+  return useMemo(() => (rev === undefined ? link : { ...link, ...offInPast(link) }), [link, rev]);
+}
+
+function offInPast({ hello }: Link): Pick<Link, 'hello'> {
+  return hello === undefined ? {} : { hello: { ...hello, readOnly: true } };
 }
 
 export function useHealth(): LinkHealth {
@@ -71,7 +79,8 @@ export interface Live<V extends ViewName> {
 /** Follows a query. The name of the subscription is the query itself, so two places that ask the same share it. */
 function useFollow<V extends ViewName>(query: object, first: Window): Live<V> {
   const feed = useContext(FeedContext);
-  const asked = JSON.stringify(query);
+  const rev = useRev();
+  const asked = JSON.stringify(rev === undefined ? query : { ...query, rev });
   const sub = useMemo(() => shortName(asked), [asked]);
   const view = useFed<LiveView<RowOf[V]>>(liveKey(sub));
   const [last, setLast] = useState<LiveView<RowOf[V]> | undefined>(undefined);

@@ -35,6 +35,7 @@ export type Pulse =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'live'; readonly revision: string }
+  | { readonly kind: 'past'; readonly revision: string }
   | { readonly kind: 'idle'; readonly ageMs: number }
   | { readonly kind: 'paused'; readonly arrivals: number }
   | { readonly kind: 'reconnecting'; readonly asOfMs: number | null; readonly cause: 'server' | 'etcd' };

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/call';
 import { paths } from '../api/paths';
 import { useTasks } from '../live/hooks';
+import { useRev } from '../live/rev';
 
 const ONE = { offset: 0, limit: 1 } as const;
 
@@ -14,9 +15,10 @@ const ONE = { offset: 0, limit: 1 } as const;
 export function useTask(id: string) {
   const { view } = useTasks({ filter: { ids: [id] }, order: DEFAULT_TASK_ORDER, window: ONE });
   const live = view?.rows[0];
+  const rev = useRev();
   const query = useQuery({
-    queryKey: ['task', id, live?.revision ?? '', live?.token ?? ''],
-    queryFn: ({ signal }) => call({ answer: 'TaskDetail', path: paths.task(id), signal }),
+    queryKey: ['task', id, rev ?? '', live?.revision ?? '', live?.token ?? ''],
+    queryFn: ({ signal }) => call({ answer: 'TaskDetail', path: paths.task(id, rev), signal }),
     placeholderData: (old) => (old?.row.id === id ? old : undefined),
   });
   const detail = query.data;

@@ -17,5 +17,5 @@ export function useTime(): TimeFormat {
   return format;
 }
 
-export { useLocalNow, useNow } from './ticker';
+export { AtMoment, useLocalNow, useNow } from './ticker';
 export { makeTimeFormat, type TimeFormat } from './format';

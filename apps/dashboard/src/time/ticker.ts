@@ -1,5 +1,5 @@
 'use client';
-import { useSyncExternalStore } from 'react';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 import { serverOffset } from './offset';
 
 /** One timer for each pace, running only while somebody looks: 200 visible stopwatches cost one interval. */
@@ -33,11 +33,16 @@ function makeTicker(everyMs: number): Ticker {
 
 const TICKERS = { second: makeTicker(1_000), fast: makeTicker(200) } as const;
 
+/** Set on pages that show the past: there the clock stands still. */
+const Standing = createContext<number | undefined>(undefined);
+export const AtMoment = Standing.Provider;
+
 /** The server's time, ticking. A browser whose clock is wrong still shows true ages. */
 export function useNow(pace: keyof typeof TICKERS = 'second'): number {
   const ticker = TICKERS[pace];
   const local = useSyncExternalStore(ticker.subscribe, ticker.now, ticker.now);
-  return local + serverOffset();
+  const atMs = useContext(Standing);
+  return atMs ?? local + serverOffset();
 }
 
 /** This machine's own time, for what it measures itself. */

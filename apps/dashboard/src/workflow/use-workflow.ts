@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { call } from '../api/call';
 import { paths } from '../api/paths';
 import { useRows, useTasks } from '../live/hooks';
+import { useRev } from '../live/rev';
 
 const AGAIN_MS = 1_000;
 
@@ -33,12 +34,13 @@ export function useWorkflow(id: string) {
   const filter = useMemo(() => ({ ids: [id] }), [id]);
   const { view } = useRows('workflows', filter, { offset: 0, limit: 1 });
   const live = view?.rows.find((row) => row.id === id);
+  const rev = useRev();
   const members = useTasks({ filter: { workflow: id }, order: DEFAULT_TASK_ORDER, window: { offset: 0, limit: 500 } });
   const query = useQuery({
     // Not before the live row says of which version: else it is read twice.
     enabled: view !== undefined,
-    queryKey: ['workflow', id, live?.revision ?? ''],
-    queryFn: ({ signal }) => call({ answer: 'WorkflowDetail', path: paths.workflow(id), signal }),
+    queryKey: ['workflow', id, rev ?? '', live?.revision ?? ''],
+    queryFn: ({ signal }) => call({ answer: 'WorkflowDetail', path: paths.workflow(id, rev), signal }),
     placeholderData: (old) => (old?.row.id === id ? old : undefined),
   });
   const detail = query.data;

@@ -18,6 +18,7 @@ import {
   Unsubscribe,
   type ClientEvents,
   type Heartbeat,
+  type LiveQuery,
   type Hello,
   type Reply,
   type ServerEvents,
@@ -30,11 +31,15 @@ import { narrowQuery } from '../auth/scope.js';
 import type { Credentials, Identity, Permission } from '../guard/identity.js';
 import { peerOf } from '../guard/peer.js';
 import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
+import type { HeldPast, Pasts } from '../past/pasts.js';
 import type { Board } from '../projection/board.js';
+import { problemOf } from '../rest/problems.js';
+import type { BoardView } from '../projection/board-view.js';
 import { Subscription, type Outgoing } from './subscription.js';
 
 export interface HubOptions {
   readonly board: Board;
+  readonly pasts: Pasts;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly access: Access;
@@ -243,6 +248,8 @@ class SocketSession {
   readonly #options: HubOptions;
   readonly #all: Set<Subscription>;
   readonly #own = new Map<string, Subscription>();
+  /** Past boards that are held for a subscription, or still being read for one. */
+  readonly #pasts = new Map<string, { held?: HeldPast }>();
   #hidden = false;
 
   constructor(socket: LiveSocket, options: HubOptions, all: Set<Subscription>) {
@@ -262,7 +269,7 @@ class SocketSession {
   }
 
   close(): void {
-    for (const sub of this.#own.keys()) this.#end(sub);
+    for (const sub of [...this.#own.keys(), ...this.#pasts.keys()]) this.#end(sub);
   }
 
   /** Checks the message, runs the handler, and answers; nothing a client sends makes it throw. */
@@ -297,19 +304,41 @@ class SocketSession {
   }
 
   #subscribe({ sub, query, frozen }: z.output<typeof Subscribe>): SocketFailure | undefined {
-    const { permissions, scope } = this.#socket.data.identity;
     this.#end(sub);
-    if (this.#own.size >= QUERY_LIMITS.subscriptions) {
+    if (new Set([...this.#own.keys(), ...this.#pasts.keys()]).size >= QUERY_LIMITS.subscriptions) {
       return { code: 'too-many', message: `a socket has at most ${QUERY_LIMITS.subscriptions} subscriptions`, sub };
     }
-    const { board, clock } = this.#options;
+    if (query.rev === undefined) this.#follow(this.#options.board, sub, query, frozen);
+    else void this.#followPast(query.rev, sub, query, frozen);
+    return undefined;
+  }
+
+  /** The answer to the message does not wait for it: a past board is read in its own time. */
+  async #followPast(rev: string, sub: string, query: LiveQuery, frozen: boolean): Promise<void> {
+    const opening: { held?: HeldPast } = {};
+    this.#pasts.set(sub, opening);
+    try {
+      const held = await this.#options.pasts.hold(rev);
+      // Ended, or asked for anew, meanwhile.
+      if (this.#pasts.get(sub) !== opening) return held.release();
+      opening.held = held;
+      this.#follow(held.board, sub, query, frozen);
+    } catch (error) {
+      if (this.#pasts.get(sub) !== opening) return;
+      this.#pasts.delete(sub);
+      this.#socket.emit('failure', { code: 'unavailable', message: problemOf(error, MAX_MESSAGE_BYTES).detail, sub });
+    }
+  }
+
+  #follow(board: BoardView, sub: string, query: LiveQuery, frozen: boolean): void {
+    const { permissions, scope } = this.#socket.data.identity;
     const subscription = new Subscription({
       sub,
       query: narrowQuery(query, scope),
       frozen,
       payload: permissions.has('payload.read'),
       board,
-      clock,
+      clock: this.#options.clock,
       everyMs: query.view === 'summary' ? SUMMARY_EVERY_MS : ROWS_EVERY_MS,
       send: (message, done) => this.#send(message, done),
     });
@@ -317,7 +346,6 @@ class SocketSession {
     this.#own.set(sub, subscription);
     this.#all.add(subscription);
     if (board.generation > 0) subscription.changed();
-    return undefined;
   }
 
   #send(message: Outgoing, done: (acknowledged: boolean) => void): void {
@@ -335,6 +363,9 @@ class SocketSession {
   }
 
   #end(sub: string): undefined {
+    const past = this.#pasts.get(sub);
+    this.#pasts.delete(sub);
+    past?.held?.release();
     const subscription = this.#own.get(sub);
     if (subscription === undefined) return;
     subscription.close();

@@ -15,7 +15,7 @@ import {
   type Snapshot,
   type Window,
 } from '@leasehold/wire';
-import type { Board } from '../projection/board.js';
+import type { BoardView } from '../projection/board-view.js';
 import type { ListSnapshot } from '../projection/sorted-list.js';
 import type { Followed } from '../projection/views.js';
 import type { Clock } from '@leasehold/core';
@@ -30,7 +30,7 @@ export interface SubscriptionOptions {
   readonly frozen: boolean;
   /** Whether rows show what tasks carry. */
   readonly payload: boolean;
-  readonly board: Board;
+  readonly board: Pick<BoardView, 'views' | 'generation' | 'revision' | 'applying'>;
   readonly clock: Clock;
   readonly everyMs: number;
   /** Sends one message; `done(false)` when it was not acknowledged in time. */

@@ -22,6 +22,7 @@ import { Facts } from './facts.js';
 import { LoadedGraphs } from './graphs.js';
 import { Histograms } from './histogram.js';
 import { Leases } from './leases.js';
+import type { BoardView } from './board-view.js';
 import type { RowContext } from './rows.js';
 import { DEFAULT_CAPS, type Caps } from './kept.js';
 import { nextTurn } from './slices.js';
@@ -53,7 +54,7 @@ function sameHistory(reason: RelistReason): boolean {
 }
 
 /** What the board's keys are; neighbours in the order of keys are one range, since every range is a watch. */
-function boardRanges(store: Store): readonly FeedRange[] {
+export function boardRanges(store: Store): readonly FeedRange[] {
   const { prefix } = store.keys;
   const span = (from: string, to: string): FeedRange => ({ key: `${prefix}${from}`, rangeEnd: `${prefix}${to}0` });
   return [
@@ -67,7 +68,7 @@ function boardRanges(store: Store): readonly FeedRange[] {
   ];
 }
 
-export class Board {
+export class Board implements BoardView {
   readonly state: BoardState;
   readonly views: Views;
   readonly leases: Leases;

@@ -71,4 +71,27 @@ export class PerSecond {
   }
 }
 
+/** Events per second by name, for at most so many names. */
+export class PerSecondByName {
+  readonly #byName = new Map<string, PerSecond>();
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(name: string, nowMs: number): void {
+    let series = this.#byName.get(name);
+    if (series === undefined) {
+      if (this.#byName.size >= this.#limit) return;
+      this.#byName.set(name, (series = new PerSecond()));
+    }
+    series.add(nowMs);
+  }
+
+  series(name: string, nowMs: number): number[] {
+    return this.#byName.get(name)?.series(nowMs) ?? Array.from({ length: SECONDS }, () => 0);
+  }
+}
+
 const SECONDS = 60;

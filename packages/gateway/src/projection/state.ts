@@ -85,6 +85,8 @@ export class BoardState {
   readonly #now: () => number;
   /** False while a list is applied: nothing of it is traffic. */
   #live = false;
+  /** Nothing was listed yet: what ended before is not known to `traffic`. */
+  #first = true;
   #listed: Listed = { sameHistory: false, small: [], tasks: [], seen: undefined, count: 0, dropped: 0, unreadable: 0 };
 
   constructor(keys: Keys, caps: Caps, now: () => number) {
@@ -149,11 +151,13 @@ export class BoardState {
     }
     for (const task of tasks) {
       this.tasks.set(task);
+      if (this.#first) this.traffic.learn(task);
       if (pace.due) await pace.rest();
     }
     for (const node of departed) if (!this.nodes.has(node.record.id)) this.#depart(node);
     if (this.leader === undefined) this.leaderGoneMs ??= this.#now();
     this.#live = true;
+    this.#first = false;
     this.beginList(false);
   }
 

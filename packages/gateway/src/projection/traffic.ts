@@ -1,7 +1,7 @@
 /** Rates and latencies, from changes as they come; a relist counts nothing. */
 import { isEnded } from '@leasehold/core/model';
 import type { Rates } from '@leasehold/wire';
-import { Durations, DurationsByName, PerSecond } from './latency.js';
+import { Durations, DurationsByName, PerSecond, PerSecondByName } from './latency.js';
 import type { TaskEntry } from './task-entry.js';
 
 const NAMES = 1_000;
@@ -12,6 +12,7 @@ export class Traffic {
   readonly queueWait = new DurationsByName(NAMES);
   readonly queueRun = new DurationsByName(NAMES);
   readonly nameRun = new DurationsByName(NAMES);
+  readonly queueEnded = new PerSecondByName(NAMES);
   readonly #submitted = new PerSecond();
   readonly #started = new PerSecond();
   readonly #succeeded = new PerSecond();
@@ -22,6 +23,12 @@ export class Traffic {
     if (before === undefined) this.#submitted.add(nowMs);
     if (after.state === 'STARTED' && before?.attempt !== after.attempt) this.#begin(after, nowMs);
     if (isEnded(after.state) && before?.state !== after.state) this.#end(after, nowMs);
+  }
+
+  /** What ended before anybody watched tells how long a name usually runs; it is no traffic. */
+  learn(task: TaskEntry): void {
+    if (task.state !== 'SUCCESS' || task.startedMs === undefined || task.endedMs === undefined) return;
+    this.nameRun.add(task.name, task.endedMs - task.startedMs);
   }
 
   section(nowMs: number): Rates {
@@ -46,6 +53,7 @@ export class Traffic {
   }
 
   #end(task: TaskEntry, nowMs: number): void {
+    this.queueEnded.add(task.queue, nowMs);
     if (task.state === 'SUCCESS') this.#succeeded.add(nowMs);
     if (task.state === 'FAILURE') this.#failed.add(nowMs);
     if (task.startedMs === undefined || task.endedMs === undefined || task.state === 'CANCELLED') return;

@@ -24,6 +24,8 @@ import { BULK_ROUTES } from './bulk-routes.js';
 import { AUDIT_ROUTES } from './audit-routes.js';
 import { parseLossless } from './lossless.js';
 import { issueProblem, problemOf, ProblemError } from './problems.js';
+import { EVENT_ROUTES } from './event-routes.js';
+import { PAST_ROUTES } from './past-routes.js';
 import { READ_ROUTES } from './read-routes.js';
 import type { Call, Route, RouteContext } from './route.js';
 import { SCHEDULE_ROUTES } from './schedule-routes.js';
@@ -47,6 +49,8 @@ export interface AppOptions extends RouteContext {
 /** All routes below `/api/v1`, with what each needs. */
 export const ROUTES: readonly Route[] = [
   ...READ_ROUTES,
+  ...PAST_ROUTES,
+  ...EVENT_ROUTES,
   ...AUDIT_ROUTES,
   ...ACT_ROUTES,
   ...QUEUE_ROUTES,

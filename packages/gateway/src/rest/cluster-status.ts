@@ -1,7 +1,7 @@
 /** etcd and the feed that the board lives on. */
 import { judgeStorage, STORAGE_DEFAULTS } from '@leasehold/core/model';
-import type { Store } from '@leasehold/core/store';
 import type { ClusterStatus } from '@leasehold/wire';
+import { compactionFloor } from '../past/clock-samples.js';
 import type { RouteContext } from './route.js';
 
 export async function clusterStatus({ board, store }: RouteContext): Promise<ClusterStatus> {
@@ -38,7 +38,7 @@ export async function clusterStatus({ board, store }: RouteContext): Promise<Clu
     softLimitBytes: Math.round(STORAGE_DEFAULTS.softShare * quotaBytes),
     full,
     advice,
-    ...(floor === undefined ? {} : { compactedRevision: floor.toString() }),
+    ...(floor === undefined || floor === 0n ? {} : { compactedRevision: floor.toString() }),
     feed: {
       state: phase,
       revision: revision.toString(),
@@ -49,22 +49,4 @@ export async function clusterStatus({ board, store }: RouteContext): Promise<Clu
       dropped: board.state.dropped,
     },
   };
-}
-
-const FLOOR_MS = 1_000;
-
-/** No call asks etcd for it, but a watch from the first revision is refused with it. Any key will do. */
-function compactionFloor(store: Store): Promise<bigint | undefined> {
-  return new Promise((resolve) => {
-    const finish = (floor: bigint | undefined): void => {
-      clearTimeout(timer);
-      queueMicrotask(() => watch.close());
-      resolve(floor);
-    };
-    const timer = setTimeout(() => finish(undefined), FLOOR_MS);
-    const watch = store.kv.watch({ key: store.keys.leader(), startRevision: 1n }, (message) => {
-      finish(message.kind === 'compacted' ? message.compactRevision : undefined);
-    });
-    watch.requestProgress();
-  });
 }

@@ -4,8 +4,8 @@ import type { TaskFilter, TaskListQuery, TaskOrder, TaskRow, TaskSort } from '@l
 import { DEFAULT_TASK_ORDER, SORT_PATTERN, TaskFilter as TaskFilterSchema } from '@leasehold/wire';
 import { matchTask, taskKey } from '../projection/match.js';
 import { slotOrder, type Slot } from '../projection/sorted-list.js';
-import type { Board } from '../projection/board.js';
 import { withoutPayload } from '../projection/rows.js';
+import type { BoardView } from '../projection/board-view.js';
 import { issueProblem } from './problems.js';
 
 export function encodeCursor(slot: Slot): string {
@@ -59,7 +59,7 @@ export interface TaskPageResult {
 
 /** One page. Looks through all entries once and keeps only the page: no list is made for a passing reader. */
 export function taskPage(
-  board: Board,
+  board: BoardView,
   filter: TaskFilter,
   order: TaskOrder,
   limit: number,
@@ -110,7 +110,7 @@ function keepBest(best: Slot[], slot: Slot, compare: (a: Slot, b: Slot) => numbe
 
 /** Pages of a small view, in its own order. */
 export function pageOf<R extends { readonly id: string }>(
-  board: Board,
+  board: BoardView,
   rows: readonly R[],
   limit: number,
   cursor: string | undefined,

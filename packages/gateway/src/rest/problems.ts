@@ -35,6 +35,7 @@ const TITLES: Readonly<Record<ProblemCode, string>> = {
   denied: 'Not allowed',
   'signed-out': 'Nobody is signed in',
   'too-many': 'Too often',
+  compacted: 'That history was compacted away',
   'method-not-allowed': 'No such method here',
   'unsupported-media': 'Only JSON is taken',
   'bad-origin': 'Refused: foreign origin',
@@ -101,7 +102,9 @@ function kvProblem(error: KvError): Problem {
   if (error.code === 'too-large' || error.code === 'too-many-operations') return problem('too-large', error.message);
   if (error.code === 'no-space')
     return problem('storage-full', 'etcd is out of space: new work is refused until there is room');
-  if (error.code === 'compacted') return problem('not-found', 'that revision was compacted away');
+  if (error.code === 'compacted') return problem('compacted', 'that revision was compacted away');
+  if (error.code === 'future-revision')
+    return problem('invalid', 'rev: the store has not reached that revision', { field: 'rev' });
   if (error.code === 'closed') return problem('closed', 'this server is stopping');
   const doubt = error.ambiguous
     ? '; it may or may not have been done: send it again with the same Idempotency-Key'

@@ -6,6 +6,8 @@ import {
   LockPage,
   NodeRow,
   PageQuery,
+  QueueDetail,
+  RevQuery,
   QueueRow,
   TaskDetail,
   TaskHistogram,
@@ -17,13 +19,24 @@ import {
 import { LeaseholdError, type HandlerInfo } from '@leasehold/core/model';
 import { z } from 'zod';
 import type { Board } from '../projection/board.js';
+import type { BoardView } from '../projection/board-view.js';
 import { handlerShape, handlerView } from '../projection/rows.js';
 import { narrowFilter } from '../auth/scope.js';
 import { filterOfQuery, orderOfQuery, pageOf, taskPage } from './paging.js';
-import { IdParams, NameParams, route, type Route } from './route.js';
+import { IdParams, NameParams, route, type Route, type RouteContext } from './route.js';
+import { queueDetail } from './queue-detail.js';
 import { taskDetail } from './task-detail.js';
 import { workflowDetail } from './workflow-detail.js';
 import { clusterStatus } from './cluster-status.js';
+
+/** From the live board, or from one of the past. */
+function at<T>(
+  { board, pasts }: RouteContext,
+  rev: string | undefined,
+  read: (board: BoardView) => T | Promise<T>,
+): Promise<T> {
+  return rev === undefined ? Promise.resolve(read(board)) : pasts.with(rev, read);
+}
 
 const rowsOf = <T extends z.ZodType>(row: T) => z.object({ revision: z.string(), rows: z.array(row) });
 
@@ -34,10 +47,12 @@ const listTasks = route({
   summary: 'Tasks by filter and sort, page by page',
   query: TaskListQuery,
   response: TaskPage,
-  run: async ({ query, identity }, { board }) => {
+  run: ({ query, identity }, context) => {
     const filter = narrowFilter(filterOfQuery(query), identity.scope);
     const payload = identity.permissions.has('payload.read');
-    return taskPage(board, filter, orderOfQuery(query.sort), query.limit, query.cursor, payload);
+    return at(context, query.rev, (board) =>
+      taskPage(board, filter, orderOfQuery(query.sort), query.limit, query.cursor, payload),
+    );
   },
 });
 
@@ -48,7 +63,7 @@ const getHistogram = route({
   summary: 'Tasks by the time they were created and by state, for the filter without its times',
   query: TaskListQuery,
   response: TaskHistogram,
-  run: ({ query }, { board }) => board.histograms.read(filterOfQuery(query)),
+  run: ({ query }, context) => at(context, query.rev, (board) => board.histograms.read(filterOfQuery(query))),
 });
 
 const getTask = route({
@@ -57,9 +72,12 @@ const getTask = route({
   permission: 'board.read',
   summary: 'Everything about one task: arguments, results, attempts, history, lock, logs',
   params: IdParams,
+  query: RevQuery,
   response: TaskDetail,
-  run: ({ params, identity }, { board, store }) =>
-    taskDetail(board, store, params.id, identity.permissions.has('payload.read')),
+  run: ({ params, query, identity }, context) =>
+    at(context, query.rev, (board) =>
+      taskDetail(board, context.store, params.id, identity.permissions.has('payload.read'), query.rev),
+    ),
 });
 
 const listWorkflows = route({
@@ -78,11 +96,13 @@ const getWorkflow = route({
   permission: 'board.read',
   summary: 'A workflow with its graph and members',
   params: IdParams,
+  query: RevQuery,
   response: WorkflowDetail,
-  run: async ({ params, identity }, { board, store }) => {
-    board.refresh();
-    return workflowDetail(board, store, params.id, identity.permissions.has('payload.read'));
-  },
+  run: ({ params, query, identity }, context) =>
+    at(context, query.rev, (board) => {
+      board.refresh();
+      return workflowDetail(board, context.store, params.id, identity.permissions.has('payload.read'));
+    }),
 });
 
 const listNodes = route({
@@ -131,6 +151,18 @@ const getQueue = route({
   params: NameParams,
   response: QueueRow,
   run: async ({ params }, { board }) => oneOf(board, 'queues', params.name, 'queue'),
+});
+
+const getQueueDetail = route({
+  method: 'GET',
+  url: '/queues/:name/detail',
+  permission: 'board.read',
+  summary: 'One queue by task name: what waits, who knows it, its pauses and limits; what ended in the last minute',
+  params: NameParams,
+  query: RevQuery,
+  response: QueueDetail,
+  run: ({ params, query }, context) =>
+    at(context, query.rev, (board) => queueDetail(board, params.name, context.store.now())),
 });
 
 const listErrors = route({
@@ -183,6 +215,7 @@ export const READ_ROUTES: readonly Route[] = [
   listLocks,
   listQueues,
   getQueue,
+  getQueueDetail,
   listErrors,
   getLeader,
   listHandlers,

@@ -4,6 +4,8 @@ import type { OperatorCall } from '@leasehold/core/store';
 import { z } from 'zod';
 import type { Logger } from '@leasehold/core';
 import type { Identity, Permission } from '../guard/identity.js';
+import type { EventStream } from '../past/event-stream.js';
+import type { Pasts } from '../past/pasts.js';
 import type { Board } from '../projection/board.js';
 
 export interface Call<P, Q, B> {
@@ -20,6 +22,8 @@ export interface Call<P, Q, B> {
 
 export interface RouteContext {
   readonly board: Board;
+  readonly pasts: Pasts;
+  readonly events: EventStream;
   readonly store: Store;
   readonly logger: Logger;
   /** Call it when sessions or tokens ended: sockets that came in with them are cut now. */

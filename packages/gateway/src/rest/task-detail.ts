@@ -1,5 +1,5 @@
 /** Everything about one task, as of one revision; its past and results are read at that same revision. */
-import { prefixEnd, type KeyValue, type OpResult } from '@leasehold/core/kv';
+import { prefixEnd, type KeyValue, type OpResult, type RangeRequest } from '@leasehold/core/kv';
 import {
   decodeLock,
   decodePayload,
@@ -11,7 +11,7 @@ import {
 import { decodeResults, type Store } from '@leasehold/core/store';
 import type { LogLine, TaskDetail } from '@leasehold/wire';
 import { redactText, showValues } from '../guard/redact.js';
-import type { Board } from '../projection/board.js';
+import type { BoardView } from '../projection/board-view.js';
 import { handlerView, taskRow } from '../projection/rows.js';
 import { decodeProgress, type LockEntry } from '../projection/kept.js';
 import { taskEntry } from '../projection/task-entry.js';
@@ -30,8 +30,14 @@ interface Read {
   readonly logs: LogLine[];
 }
 
-export async function taskDetail(board: Board, store: Store, id: string, payload: boolean): Promise<TaskDetail> {
-  const read = await readTask(store, id);
+export async function taskDetail(
+  board: BoardView,
+  store: Store,
+  id: string,
+  payload: boolean,
+  rev?: string,
+): Promise<TaskDetail> {
+  const read = await readTask(store, id, rev === undefined ? undefined : BigInt(rev));
   const { task, kv, lock } = read;
   const past = await readPast(store.kv, kv);
   if (task.state === 'WAITING' && task.workflow !== undefined) await board.graphs.load(task.workflow.id);
@@ -110,19 +116,32 @@ function shownHeaders(headers: Readonly<Record<string, string>>): Record<string,
   return (shown?.value ?? {}) as Record<string, string>;
 }
 
-async function readTask(store: Store, id: string): Promise<Read> {
-  const { keys, kv } = store;
+/** As of one revision: in one transaction now, in single reads pinned at a revision of the past. */
+async function readTogether(
+  { kv }: Store,
+  ranges: readonly RangeRequest[],
+  revision: bigint | undefined,
+): Promise<{ readonly results: readonly OpResult[]; readonly revision: bigint }> {
+  if (revision === undefined)
+    return kv.txn({ compare: [], success: ranges.map((each) => ({ kind: 'range', ...each })) });
+  const answers = await Promise.all(ranges.map((each) => kv.range({ ...each, revision })));
+  return { results: answers.map((answer) => ({ kind: 'range', ...answer })), revision };
+}
+
+async function readTask(store: Store, id: string, revision?: bigint): Promise<Read> {
+  const { keys } = store;
   const logs = keys.logs(id);
-  const answer = await kv.txn({
-    compare: [],
-    success: [
-      { kind: 'range', key: keys.task(id) },
-      { kind: 'range', key: keys.lock(id) },
-      { kind: 'range', key: keys.args(id) },
-      { kind: 'range', key: keys.progress(id) },
-      { kind: 'range', key: logs, rangeEnd: prefixEnd(logs), limit: LOG_LINES },
+  const answer = await readTogether(
+    store,
+    [
+      { key: keys.task(id) },
+      { key: keys.lock(id) },
+      { key: keys.args(id) },
+      { key: keys.progress(id) },
+      { key: logs, rangeEnd: prefixEnd(logs), limit: LOG_LINES },
     ],
-  });
+    revision,
+  );
   const [record, lock, payload, progress] = answer.results.map(firstOf);
   if (record === undefined) throw new LeaseholdError('not-found', `there is no task ${id}`, { id });
   const task = decodeTask(record.value);

@@ -11,7 +11,7 @@ import {
 import { decodeSource, readGraph, type Store } from '@leasehold/core/store';
 import type { TaskRow, WorkflowDetail } from '@leasehold/wire';
 import { redactText, showValues } from '../guard/redact.js';
-import type { Board } from '../projection/board.js';
+import type { BoardView } from '../projection/board-view.js';
 import { lastOf, predecessorsOf, type Predecessor } from '../projection/facts.js';
 import { pictureOf } from '../projection/picture.js';
 import { withoutPayload, workflowRow } from '../projection/rows.js';
@@ -24,7 +24,7 @@ const MEMBERS = 500;
 const EDGES_INTO_ONE = 100;
 
 export async function workflowDetail(
-  board: Board,
+  board: BoardView,
   store: Store,
   id: string,
   payload: boolean,
@@ -49,7 +49,7 @@ export async function workflowDetail(
   };
 }
 
-function members(board: Board, id: string, tasks: number): TaskRow[] {
+function members(board: BoardView, id: string, tasks: number): TaskRow[] {
   const rows: TaskRow[] = [];
   for (let index = 0; index < Math.min(tasks, MEMBERS); index++) {
     const row = board.views.task(memberId(id, index));
@@ -65,7 +65,7 @@ async function readSource(store: Store, id: string): Promise<Workflow | undefine
 }
 
 /** The source for the builder, arguments redacted; without `payload`, all of them hidden. */
-export function shownSource(board: Board, source: Workflow, payload: boolean): unknown {
+export function shownSource(board: BoardView, source: Workflow, payload: boolean): unknown {
   return mapSignatures(source, (signature) => {
     const { onSuccess: _success, onError: _error, ...rest } = signature;
     const secrets = payload ? board.state.secrets.of(signature) : signature.args.map((_, index) => index);
@@ -79,7 +79,7 @@ function shownHeaders({ headers }: Signature): Pick<Signature, 'headers'> {
   return { headers: (shown?.value ?? {}) as Record<string, string> };
 }
 
-function graphView(board: Board, graph: CompiledWorkflow): NonNullable<WorkflowDetail['graph']> {
+function graphView(board: BoardView, graph: CompiledWorkflow): NonNullable<WorkflowDetail['graph']> {
   const before = predecessorsOf(graph);
   const tasks = graph.tasks.map(({ index, id, signature }) => {
     const entry = board.state.tasks.get(id);

@@ -1,0 +1,10 @@
+import { Suspense } from 'react';
+import { EventsPage } from '../../history/events-page';
+
+export default function Page() {
+  return (
+    <Suspense>
+      <EventsPage />
+    </Suspense>
+  );
+}

@@ -1,0 +1,3 @@
+import { describePast } from './past.suite.js';
+
+describePast('the memory twin', () => 'memory');
