@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 /** Settings come from the environment; see the README for their names. */
+import { etcdFromEnvironment } from '@leasehold/core/kv';
+import { accessFromEnvironment, tlsFromEnvironment } from './access-environment.js';
 import { startDashboard } from './server.js';
 
 const list = (value: string | undefined): readonly string[] =>
@@ -31,6 +33,9 @@ async function main(): Promise<void> {
     exposeWithoutAuth: env['LEASEHOLD_EXPOSE_WITHOUT_AUTH'] === '1',
     allowedHosts: list(env['LEASEHOLD_ALLOWED_HOSTS']),
     allowedOrigins: list(env['LEASEHOLD_ALLOWED_ORIGINS']),
+    etcd: etcdFromEnvironment(env),
+    ...accessFromEnvironment(env),
+    ...tlsFromEnvironment(env),
     ...(environment === undefined ? {} : { environment }),
   });
   console.log(`Leasehold: ${running.url} (etcd at ${endpoints.join(', ')}, namespace ${namespace})`);

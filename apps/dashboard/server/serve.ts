@@ -1,3 +1,4 @@
+import { createServer as createTlsServer } from 'node:https';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import nextModule from 'next';
@@ -11,10 +12,20 @@ export interface ApiSide {
   handle(request: IncomingMessage, response: ServerResponse): void | Promise<void>;
   /** A Host that must not be served at all: a rebound name. */
   refusalOf?(request: IncomingMessage): { readonly detail: string } | undefined;
+  /** A visitor who has to sign in before he is shown a page. */
+  mustSignIn?(request: IncomingMessage): boolean;
   close(): Promise<void>;
 }
 
+/** PEM. With `clientCa` peers are asked for a certificate; who shows none is served, and not certified. */
+export interface ServeTls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly clientCa?: Buffer;
+}
+
 export interface ServeOptions {
+  readonly tls?: ServeTls;
   readonly port: number;
   readonly host: string;
   readonly basePath: string;
@@ -48,7 +59,7 @@ export async function serve(api: ApiSide, options: ServeOptions): Promise<Runnin
   if (!dev) await checkBuilt(APP_DIR, basePath);
   // What next.config.mjs reads as the server starts.
   process.env['LEASEHOLD_BASE_PATH'] = basePath;
-  const server = createServer();
+  const server = serverFor(options.tls);
   // Next writes to the terminal as it starts; `quiet` keeps errors and drops the rest.
   const pages = next({ dev, dir: APP_DIR, hostname: host, port, quiet: !dev, httpServer: server });
   await pages.prepare();
@@ -61,7 +72,10 @@ export async function serve(api: ApiSide, options: ServeOptions): Promise<Runnin
       return;
     }
     const refusal = api.refusalOf?.(request);
-    if (refusal === undefined) answered(response, page(request, response));
+    if (refusal === undefined && api.mustSignIn?.(request) === true && isPage(request.url ?? '/', basePath)) {
+      const to = encodeURIComponent((request.url ?? '/').slice(basePath.length) || '/');
+      response.writeHead(302, { location: `${basePath}/login?to=${to}`, 'cache-control': 'no-store' }).end();
+    } else if (refusal === undefined) answered(response, page(request, response));
     else response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' }).end(`${refusal.detail}\n`);
   });
   api.attach(server);
@@ -74,7 +88,24 @@ export async function serve(api: ApiSide, options: ServeOptions): Promise<Runnin
     await new Promise<void>((resolve) => server.close(() => resolve()));
     await pages.close();
   });
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}${basePath}`, close };
+  return {
+    url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}${basePath}`,
+    close,
+  };
+}
+
+function serverFor(tls: ServeTls | undefined): Server {
+  if (tls === undefined) return createServer();
+  const { cert, key, clientCa } = tls;
+  const asked = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false };
+  // The same events and methods; only the sockets differ.
+  return createTlsServer({ cert, key, minVersion: 'TLSv1.2', ...asked }) as unknown as Server;
+}
+
+/** What needs a login; the login page itself, and what it is made of, do not. */
+function isPage(url: string, basePath: string): boolean {
+  const at = (url.split('?', 1)[0] ?? '').slice(basePath.length);
+  return at !== '/login' && !at.startsWith('/_next/') && at !== '/icon.svg' && at !== '/favicon.ico';
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

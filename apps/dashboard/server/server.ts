@@ -1,13 +1,19 @@
 /** The composition root: pages, API and socket on one port, over one connection to etcd. */
-import { connectEtcd } from '@leasehold/core/kv';
-import { createGateway, requireSafeBind } from '@leasehold/gateway';
+import { connectEtcd, type EtcdOptions } from '@leasehold/core/kv';
+import { createGateway, requireSafeBind, type AccessOptions } from '@leasehold/gateway';
 import { cleanBasePath } from './base-path.js';
 import { consoleLogger } from './log.js';
-import { serve, type Running } from './serve.js';
+import { serve, type Running, type ServeTls } from './serve.js';
 
 export interface DashboardOptions {
   /** `host:port` of the etcd members. */
   readonly endpoints: readonly string[];
+  /** TLS and login of etcd. */
+  readonly etcd?: Pick<EtcdOptions, 'credentials' | 'auth'>;
+  /** How people sign in. Default: nobody has to, and only loopback is served. */
+  readonly access?: AccessOptions;
+  /** Serve https, as where a proxy shows a client certificate. */
+  readonly tls?: ServeTls;
   readonly namespace: string;
   /** 0: any free port. */
   readonly port: number;
@@ -31,14 +37,16 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
   const { endpoints, namespace, port, host = '127.0.0.1', dev = false } = options;
   const basePath = cleanBasePath(options.basePath);
   const exposeWithoutAuth = options.exposeWithoutAuth ?? false;
-  requireSafeBind(host, { exposeWithoutAuth });
-  const kv = connectEtcd({ endpoints });
+  const access = options.access === undefined ? {} : { access: options.access };
+  requireSafeBind(host, { exposeWithoutAuth, ...access });
+  const kv = connectEtcd({ endpoints, ...options.etcd });
   const gateway = await createGateway({
     kv,
     namespace,
     basePath,
     exposeWithoutAuth,
     logger: consoleLogger,
+    ...access,
     ...(options.environment === undefined ? {} : { environment: options.environment }),
     ...(options.readOnly === undefined ? {} : { readOnly: options.readOnly }),
     ...(options.allowedHosts === undefined ? {} : { allowedHosts: options.allowedHosts }),
@@ -54,9 +62,10 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
         attach: (server) => gateway.attach(server),
         handle: (request, response) => void gateway.handleRequest(request, response),
         refusalOf: (request) => gateway.refusalOf(request),
+        mustSignIn: (request) => gateway.mustSignIn(request),
         close,
       },
-      { port, host, basePath, dev },
+      { port, host, basePath, dev, ...(options.tls === undefined ? {} : { tls: options.tls }) },
     );
   } catch (error) {
     await close();

@@ -4,12 +4,13 @@ import { startNode } from '@leasehold/core';
 import path from 'node:path';
 import { makeSamples } from './samples.js';
 import { backupHandlers } from './serve.js';
+import { etcdFromEnvironment } from '@leasehold/core/kv';
 
 const { env } = process;
 const dataDir = path.resolve(env['LEASEHOLD_DATA_DIR'] ?? '.leasehold/data/work');
 makeSamples(path.join(dataDir, 'backup'));
 const node = await startNode({
-  etcd: { endpoints: (env['LEASEHOLD_ETCD_ENDPOINTS'] ?? '127.0.0.1:2379').split(',') },
+  etcd: { endpoints: (env['LEASEHOLD_ETCD_ENDPOINTS'] ?? '127.0.0.1:2379').split(','), ...etcdFromEnvironment(env) },
   namespace: env['LEASEHOLD_NAMESPACE'] ?? 'default',
   handlers: backupHandlers({ folder: dataDir }),
   concurrency: 1,

@@ -5,6 +5,7 @@ import { readAllowed } from './allowed.js';
 import { Crawler } from './crawl.js';
 import { startDemoSite } from './demo-site.js';
 import { crawlHandlers } from './serve.js';
+import { etcdFromEnvironment } from '@leasehold/core/kv';
 
 const { env } = process;
 // The same port every time if it is free, so that a URL that somebody noted stays good.
@@ -12,7 +13,7 @@ const site = await startDemoSite(7_118);
 console.log(`the demo site is at ${site.url}`);
 const crawler = new Crawler({ allowed: readAllowed(env['LEASEHOLD_CRAWL_HOSTS']), base: site.url });
 const node = await startNode({
-  etcd: { endpoints: (env['LEASEHOLD_ETCD_ENDPOINTS'] ?? '127.0.0.1:2379').split(',') },
+  etcd: { endpoints: (env['LEASEHOLD_ETCD_ENDPOINTS'] ?? '127.0.0.1:2379').split(','), ...etcdFromEnvironment(env) },
   namespace: env['LEASEHOLD_NAMESPACE'] ?? 'default',
   handlers: crawlHandlers(crawler),
   concurrency: 8,

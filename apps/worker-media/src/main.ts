@@ -5,6 +5,7 @@ import path from 'node:path';
 import { folderBucket, s3Bucket } from './bucket.js';
 import { makePictures } from './pictures.js';
 import { mediaHandlers } from './serve.js';
+import { etcdFromEnvironment } from '@leasehold/core/kv';
 
 const { env } = process;
 const dataDir = path.resolve(env['LEASEHOLD_DATA_DIR'] ?? '.leasehold/data/work');
@@ -20,7 +21,7 @@ const bucket =
         region: env['LEASEHOLD_S3_REGION'] ?? 'us-east-1',
       });
 const node = await startNode({
-  etcd: { endpoints: (env['LEASEHOLD_ETCD_ENDPOINTS'] ?? '127.0.0.1:2379').split(',') },
+  etcd: { endpoints: (env['LEASEHOLD_ETCD_ENDPOINTS'] ?? '127.0.0.1:2379').split(','), ...etcdFromEnvironment(env) },
   namespace: env['LEASEHOLD_NAMESPACE'] ?? 'default',
   handlers: mediaHandlers(folder, bucket),
   concurrency: 2,

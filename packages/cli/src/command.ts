@@ -1,6 +1,6 @@
 /** What every command is given, and how it ends. */
 import { connect, isLeaseholdError, type Client } from '@leasehold/core';
-import { connectEtcd, KvError, type Kv } from '@leasehold/core/kv';
+import { connectEtcd, etcdFromEnvironment, KvError, type Kv } from '@leasehold/core/kv';
 import { hostname, userInfo } from 'node:os';
 import { exitCodeOf } from './exit.js';
 import { makeOutput, toJson, type Output } from './output.js';
@@ -28,7 +28,11 @@ export async function run(options: CommonOptions, action: (session: Session) => 
   let kv: Kv | undefined;
   try {
     const place = findPlace(options, process.env, process.cwd());
-    kv = connectEtcd({ endpoints: place.endpoints, defaultTimeoutMs: CALL_TIMEOUT_MS });
+    kv = connectEtcd({
+      endpoints: place.endpoints,
+      defaultTimeoutMs: CALL_TIMEOUT_MS,
+      ...etcdFromEnvironment(process.env),
+    });
     const commit = { giveUpMs: GIVE_UP_MS, requestTimeoutMs: CALL_TIMEOUT_MS };
     client = connect({ kv, namespace: place.namespace, name: whoAmI(), commit });
     await requireStore(kv, place);
@@ -55,7 +59,7 @@ async function requireStore(kv: Kv, place: Place): Promise<void> {
   }
 }
 
-function report(error: unknown, out: Output): void {
+export function report(error: unknown, out: Output): void {
   const message = error instanceof Error ? error.message : String(error);
   if (!out.json) return void process.stderr.write(`leasehold: ${message}\n`);
   const known = isLeaseholdError(error) || error instanceof KvError;

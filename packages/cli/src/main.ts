@@ -8,6 +8,8 @@ import { addNodes } from './commands/nodes.js';
 import { addQueues } from './commands/queues.js';
 import { addSubmit } from './commands/submit.js';
 import { addTasks } from './commands/tasks.js';
+import { addEtcdUser } from './commands/etcd-user.js';
+import { addUser } from './commands/user.js';
 import { addUp } from './commands/up.js';
 import { addVerify } from './commands/verify.js';
 import { addWatch } from './commands/watch.js';
@@ -27,7 +29,20 @@ const program = new Command('leasehold')
   .showHelpAfterError('(leasehold --help lists the commands)')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 
-for (const add of [addUp, addSubmit, addTasks, addQueues, addLimits, addNodes, addWatch, addWhy, addDoctor, addVerify])
+for (const add of [
+  addUp,
+  addSubmit,
+  addTasks,
+  addQueues,
+  addLimits,
+  addNodes,
+  addWatch,
+  addWhy,
+  addDoctor,
+  addVerify,
+  addUser,
+  addEtcdUser,
+])
   add(program);
 addEpoch(program);
 

@@ -1,4 +1,6 @@
 /** The board's process under `leasehold up`: started with its address and etcd in the environment. */
+import { etcdFromEnvironment } from '@leasehold/core/kv';
+import { accessFromEnvironment } from '@leasehold/dashboard/environment';
 import { startDashboard } from '@leasehold/dashboard/server';
 import { exit } from 'node:process';
 
@@ -13,6 +15,8 @@ const board = await startDashboard({
   namespace: needed('LEASEHOLD_NAMESPACE'),
   host: needed('HOST'),
   port: Number(needed('PORT')),
+  etcd: etcdFromEnvironment(process.env),
+  ...accessFromEnvironment(process.env),
 });
 
 let stopping = false;

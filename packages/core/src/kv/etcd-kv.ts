@@ -3,6 +3,7 @@ import { Etcd3, type IOptions } from 'etcd3';
 import { EtcdKv } from './etcd-client.js';
 import { decodeWatch } from './etcd-decode.js';
 import { abortedError, type Duplex, type Endpoint, type Service } from './etcd-endpoints.js';
+import { toKvError } from './etcd-errors.js';
 import { KvError, type Kv } from './kv.js';
 
 /**
@@ -156,9 +157,12 @@ class RawError extends Error {
 }
 
 function etcd3Options(address: string, settings: Settings): IOptions {
+  return { ...etcdOptionsOf(settings), hosts: [address] };
+}
+
+function etcdOptionsOf(settings: Settings): Omit<IOptions, 'hosts'> {
   const { credentials, auth } = settings;
   return {
-    hosts: [address],
     ...(credentials === undefined ? undefined : { credentials }),
     ...(auth === undefined ? undefined : { auth }),
     faultHandling: { global: noop, host: () => noop },
@@ -172,4 +176,57 @@ function etcd3Options(address: string, settings: Settings): IOptions {
       'grpc.max_reconnect_backoff_ms': 2000,
     },
   };
+}
+
+/** A range of keys, or one key, and what may be done with it. */
+export interface EtcdGrant {
+  readonly key: string;
+  /** Exclusive; absent for one key. */
+  readonly rangeEnd?: string;
+  readonly permission: 'read' | 'readwrite';
+}
+
+/**
+ * Makes a role with exactly these grants and a user who has it and no other. Both may exist: the role's grants are added
+ * to, the user's password is set. Needs etcd's own administrator. @throws KvError.
+ */
+export async function createEtcdUser(
+  options: EtcdOptions,
+  user: {
+    readonly name: string;
+    readonly password: string;
+    readonly role: string;
+    readonly grants: readonly EtcdGrant[];
+  },
+): Promise<void> {
+  const settings = withDefaults(options);
+  const client = new Etcd3({ ...etcdOptionsOf(settings), hosts: [...settings.endpoints] });
+  const { name, password, role } = user;
+  const perms = user.grants.map(({ key, rangeEnd = '', permission }) => ({
+    permType: permission === 'read' ? ('Read' as const) : ('Readwrite' as const),
+    key: Buffer.from(key),
+    range_end: Buffer.from(rangeEnd),
+  }));
+  try {
+    await existing(client.auth.roleAdd({ name: role }));
+    for (const perm of perms) await client.auth.roleGrantPermission({ name: role, perm });
+    const made = await existing(client.auth.userAdd({ name, password }));
+    if (!made) await client.auth.userChangePassword({ name, password });
+    await client.auth.userGrantRole({ user: name, role });
+  } catch (error) {
+    throw toKvError(error, false);
+  } finally {
+    client.close();
+  }
+}
+
+/** False when it was there already. */
+async function existing(made: Promise<unknown>): Promise<boolean> {
+  try {
+    await made;
+    return true;
+  } catch (error) {
+    if (/already exists/.test((error as Error).message)) return false;
+    throw error;
+  }
 }
