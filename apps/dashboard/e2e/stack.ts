@@ -65,7 +65,10 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await gone;
 }
 
-async function openStack(): Promise<{ stack: Stack; close: () => Promise<void> }> {
+/** `more`: settings of the board beside those of every stack. */
+export async function openStack(
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ stack: Stack; close: () => Promise<void> }> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'leasehold-e2e-'));
   const etcd = await startEtcd({ unsafeNoFsync: true });
   const env = {
@@ -76,7 +79,7 @@ async function openStack(): Promise<{ stack: Stack; close: () => Promise<void> }
   };
   const children: ChildProcess[] = [];
   const board = fork(path.join(ROOT, 'apps/dashboard/dist/main.js'), [], {
-    env: { ...process.env, ...env, PORT: '0' },
+    env: { ...process.env, ...env, ...more, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   children.push(board);

@@ -28,6 +28,8 @@ export function proxy(request: NextRequest): NextResponse {
   const headers = new Headers(request.headers);
   headers.set('x-nonce', nonce);
   headers.set('content-security-policy', csp);
+  // The login stands outside the frame, which follows the board.
+  headers.set('x-login', request.nextUrl.pathname === '/login' ? '1' : '0');
   const response = NextResponse.next({ request: { headers } });
   response.headers.set('content-security-policy', csp);
   return response;

@@ -11,11 +11,16 @@ export {
   HistorySpan,
   Moment,
   Problem,
+  Revealed,
   ScheduleDetail,
   ScheduleDone,
+  SignedInOrOut,
   SubmitCheck,
   TaskDetail,
   TaskHistogram,
+  TokenCreated,
+  TokenList,
+  WhoAmI,
   WorkflowDetail,
 } from '@leasehold/wire';
 export { parseLossless, stringifyLossless } from './lossless';

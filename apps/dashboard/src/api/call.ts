@@ -1,5 +1,6 @@
 import type { Problem } from '@leasehold/wire';
 import type { z } from 'zod';
+import { csrfHeader, toLogin } from '../access/sign-in';
 
 type Answers = typeof import('./answers');
 /** What an answer may be, by the name of its schema. */
@@ -44,7 +45,7 @@ export async function call<K extends AnswerName>({
     method,
     headers: {
       accept: 'application/json',
-      ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+      ...(method === 'POST' ? { 'content-type': 'application/json', ...csrfHeader() } : {}),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     },
     credentials: 'same-origin',
@@ -54,6 +55,7 @@ export async function call<K extends AnswerName>({
   });
   const text = await answer.text();
   const value = readJson(text, answers);
+  if (answer.status === 401) toLogin();
   if (!answer.ok) throw refusal(answer.status, value, answers);
   const read = answers[name].safeParse(value);
   if (read.success) return read.data as Answer<K>;

@@ -39,6 +39,13 @@ export const paths = {
   difference: (from: string, to: string | undefined) =>
     `${at('history', 'difference')}?from=${from}${to === undefined ? '' : `&to=${to}`}`,
   events: (search: string) => `${at('events')}?${search}`,
+  me: () => at('auth', 'me'),
+  login: () => at('auth', 'login'),
+  logout: () => at('auth', 'logout'),
+  startOidc: (to: string) => `${at('auth', 'oidc', 'start')}?to=${encodeURIComponent(to)}`,
+  tokens: () => at('tokens'),
+  revokeToken: (id: string) => at('tokens', id, 'revoke'),
+  reveal: (id: string) => at('tasks', id, 'reveal'),
   audit: (limit: number, cursor: string | undefined) =>
     `${at('audit')}?limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`,
   schedule: (id: string) => at('schedules', id),

@@ -3,6 +3,7 @@ import { cookies, headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { ko } from '../i18n/ko';
 import { Frame } from '../frame/frame';
+import { LoginFrame } from '../access/login-frame';
 import { DENSITIES, PREF_COOKIES, SWITCHES, THEMES, type Prefs, type Theme } from '../frame/pref-names';
 import type { Language } from '../i18n/languages';
 import './globals.css';
@@ -32,12 +33,19 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     columns: (cookie('columns') ?? '').slice(0, 200),
     zone: /^[A-Za-z0-9_+\-/]{1,60}$/.test(zone) ? zone : '',
   };
+  const words = prefs.language === 'ko' ? ko : undefined;
   return (
     <html lang={prefs.language} data-theme={prefs.theme} data-density={prefs.density} suppressHydrationWarning>
       <body>
-        <Frame prefs={prefs} words={prefs.language === 'ko' ? ko : undefined} nonce={head.get('x-nonce') ?? ''}>
-          {children}
-        </Frame>
+        {head.get('x-login') === '1' ? (
+          <LoginFrame prefs={prefs} words={words}>
+            {children}
+          </LoginFrame>
+        ) : (
+          <Frame prefs={prefs} words={words} nonce={head.get('x-nonce') ?? ''}>
+            {children}
+          </Frame>
+        )}
       </body>
     </html>
   );

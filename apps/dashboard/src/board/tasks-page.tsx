@@ -1,7 +1,8 @@
 'use client';
+import { useMissing } from '../access/may';
 import { Inbox, SearchX } from 'lucide-react';
 import { useT } from '../i18n';
-import { useLink, useSummary, useTasks } from '../live/hooks';
+import { useSummary, useTasks } from '../live/hooks';
 import { grouped } from '../look/number';
 import { useTime } from '../time';
 import { LinkButton } from '../ui/button';
@@ -33,7 +34,8 @@ export function TasksPage() {
   const selection = useSelection(live.view?.rows);
   const expansion = useExpansion();
   const columns = useMemo(() => columnsOf(state, ownColumns(prefs)), [state, prefs]);
-  const { hello } = useLink();
+  const [noCancel, noRetry] = [useMissing('task.cancel'), useMissing('task.retry')];
+  const mayNotAct = noCancel !== undefined && noRetry !== undefined;
   const filtered = Object.keys(state.filter).length > 0;
   return (
     <div className="flex h-full min-h-0">
@@ -50,7 +52,7 @@ export function TasksPage() {
               arrivals={live.view?.newCount ?? 0}
               filter={state.filter}
               total={live.view?.total ?? 0}
-              readOnly={hello?.readOnly === true}
+              readOnly={mayNotAct}
             />
           </Suspense>
         ) : (

@@ -8,6 +8,7 @@ import { Menu, MenuChoices, MenuLabel, MenuLine } from '../ui/menu';
 import { useTime } from '../time';
 import { THEMES, usePrefs } from './prefs';
 
+const UserItems = lazy(async () => ({ default: (await import('../access/user-items')).UserItems }));
 const ZoneList = lazy(async () => ({ default: (await import('./zone-list')).ZoneList }));
 
 export function ZonePicker() {
@@ -77,6 +78,7 @@ export function PrefsMenu({ who }: { who: string }) {
           </span>
         </MenuLabel>
         <MenuLine />
+        <UserItems />
         <MenuLabel>
           <span className="flex items-center gap-1.5">
             <Moon className="size-3" aria-hidden />

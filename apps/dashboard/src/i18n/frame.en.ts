@@ -21,6 +21,7 @@ export const frameEn = {
   'live.reconnecting': 'Reconnecting…',
   'live.reconnectingAsOf': 'Reconnecting · as of {time}',
   'live.readOnly': 'Read-only',
+  'live.missing': 'You lack {permission}',
   'live.etcdDown': 'The gateway cannot reach etcd. It goes on trying; what you see is as of the time shown.',
   'live.serverDown': 'No word from the server. Trying again; what you see is as of the time shown.',
   'live.noProof': 'etcd has not answered yet.',

@@ -22,6 +22,7 @@ export const frameKo: Readonly<Record<keyof typeof frameEn, string>> = {
   'live.reconnecting': '다시 연결 중…',
   'live.reconnectingAsOf': '다시 연결 중 · {time} 기준',
   'live.readOnly': '읽기 전용',
+  'live.missing': '{permission} 권한이 없습니다',
   'live.etcdDown': '게이트웨이가 etcd에 연결하지 못하고 있습니다. 계속 시도하며, 화면은 표시된 시각 기준입니다.',
   'live.serverDown': '서버 응답이 없습니다. 다시 시도하고 있으며, 화면은 표시된 시각 기준입니다.',
   'live.noProof': 'etcd가 아직 응답하지 않았습니다.',

@@ -7,6 +7,7 @@
  * F3  A message is acknowledged after the frame that shows it, so a slow page slows its own feed and nobody else's.
  * F4  After a reconnect every subscription is made again; until its snapshot comes, the old view stays, marked as old.
  */
+import { toLogin } from '../access/sign-in';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   applyChange,
@@ -113,11 +114,16 @@ export class Feed {
       if (document.hidden) socket.emit('hidden', { hidden: true });
       for (const subscription of this.#subscriptions.values()) this.#ask(subscription);
     });
-    socket.on('disconnect', () => this.#link({ phase: 'disconnected' }));
+    socket.on('disconnect', (reason) => {
+      this.#link({ phase: 'disconnected' });
+      // The server cut it: what one may do has changed. Coming again, one learns what it is now.
+      if (reason === 'io server disconnect') socket.connect();
+    });
     socket.on('connect_error', (error) => {
       // socket.active: it will try again by itself. Otherwise the server refused us, and says why.
       if (socket.active) this.#link({ phase: this.#current().phase === 'connecting' ? 'connecting' : 'disconnected' });
       else this.#link({ phase: 'refused', problem: error.message });
+      if ((error as { data?: { code?: string } }).data?.code === 'signed-out') toLogin();
     });
     socket.on('hello', (hello) => {
       noteServerTime(hello.nowMs, Date.now());

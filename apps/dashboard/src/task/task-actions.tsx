@@ -3,12 +3,12 @@ import type { TaskDetail, TaskRow } from '@leasehold/wire';
 import { isEnded } from '@leasehold/core/model';
 import { Ban, PencilLine, RotateCw } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
+import { useMissing } from '../access/may';
 import { useActions } from '../api/actions';
 import { canRetry } from '../board/selection-bar';
 import { ArgFields } from '../forms/arg-fields';
 import { parseArgs, textOf, type ArgSpec } from '../forms/args';
 import { useT } from '../i18n';
-import { useLink } from '../live/hooks';
 import { TASK_LOOK } from '../look/state';
 import { Button, ReasonButton } from '../ui/button';
 import { Dialog } from '../ui/dialog';
@@ -19,14 +19,14 @@ import { MoreActions } from './more-actions';
 export function TaskActions({ row, detail }: { row: TaskRow; detail: TaskDetail }) {
   const t = useT();
   const actions = useActions();
-  const { hello } = useLink();
   const [editing, setEditing] = useState(false);
   const [cancelling, setCancelling] = useState(false);
-  const readOnly = hello?.readOnly === true ? t('live.readOnly') : undefined;
+  const mayRetry = useMissing('task.retry');
+  const mayCancel = useMissing('task.cancel');
   const state = t(TASK_LOOK[row.state].word);
-  const noRetry = readOnly ?? (canRetry(row.state) ? undefined : t('task.noRetry', { state }));
+  const noRetry = mayRetry ?? (canRetry(row.state) ? undefined : t('task.noRetry', { state }));
   const noCancel =
-    readOnly ??
+    mayCancel ??
     (row.cancelling === true ? t('row.cancelling') : isEnded(row.state) ? t('task.noCancel', { state }) : undefined);
   return (
     <>

@@ -1,6 +1,7 @@
 'use client';
 import type { TaskDetail, TaskRow } from '@leasehold/wire';
 import { SearchX, TriangleAlert } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { problemText, problemTitle, useFaded } from '../api/acting';
 import { ApiError } from '../api/call';
 import { useT } from '../i18n';
@@ -17,6 +18,12 @@ import { TaskFacts } from './task-facts';
 import { Timeline } from './timeline';
 import { useTask } from './use-task';
 import { Values } from './values';
+
+const Reveal = lazy(async () => ({ default: (await import('../access/reveal')).Reveal }));
+
+function hidesSomething({ args, results = [] }: TaskDetail): boolean {
+  return [...args, ...results].some(({ hidden }) => hidden === true);
+}
 
 export function TaskPage({ id }: { id: string }) {
   const { detail, row, error, retry } = useTask(id);
@@ -73,6 +80,11 @@ function TaskBody({ row, detail }: { row: TaskRow; detail: TaskDetail | undefine
             )}
             <Section title={t('task.args')}>
               <Values values={named(detail)} />
+              {hidesSomething(detail) && (
+                <Suspense>
+                  <Reveal id={row.id} />
+                </Suspense>
+              )}
             </Section>
             {detail.results !== undefined && (
               <Section title={t('task.results')}>

@@ -2,11 +2,12 @@
 import type { LockRow } from '@leasehold/wire';
 import { KeyRound, LockOpen } from 'lucide-react';
 import { useState } from 'react';
+import { useMissing } from '../access/may';
 import { useActions } from '../api/actions';
 import { useFaded } from '../api/acting';
 import { Ago } from '../board/row-time';
 import { useT } from '../i18n';
-import { useLink, useRows } from '../live/hooks';
+import { useRows } from '../live/hooks';
 import { useNodeName } from '../look/node-name';
 import { grouped, shortId } from '../look/number';
 import { Button } from '../ui/button';
@@ -105,11 +106,11 @@ export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: 
 
 function ForceRelease({ lock }: { lock: LockRow }) {
   const t = useT();
-  const { hello } = useLink();
+  const missing = useMissing('lock.force-release');
   const { forceRelease } = useActions();
   const faded = useFaded(lock.id);
   const [open, setOpen] = useState(false);
-  if (hello?.readOnly === true) return null;
+  if (missing !== undefined) return null;
   return (
     <>
       <Button

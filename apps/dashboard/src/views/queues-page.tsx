@@ -3,11 +3,12 @@ import type { QueueRow } from '@leasehold/wire';
 import { CirclePause, CirclePlay, Layers, Unplug } from 'lucide-react';
 import { useSearchParams } from 'next/navigation';
 import { useState } from 'react';
+import { useMissing } from '../access/may';
 import { useActions } from '../api/actions';
 import { useFaded } from '../api/acting';
 import { Ago } from '../board/row-time';
 import { useT } from '../i18n';
-import { useLink, useRows } from '../live/hooks';
+import { useRows } from '../live/hooks';
 import { grouped } from '../look/number';
 import { STATE_ORDER, TASK_LOOK } from '../look/state';
 import { useTime } from '../time';
@@ -150,12 +151,12 @@ function Depths({ queue }: { queue: QueueRow }) {
 
 function PauseButton({ queue }: { queue: QueueRow }) {
   const t = useT();
-  const { hello } = useLink();
+  const missing = useMissing('queue.pause');
   const { pauseQueue, resumeQueue } = useActions();
   const faded = useFaded(queue.id);
   const [open, setOpen] = useState(false);
   const seen = { id: queue.id, name: queue.id, revision: queue.revision };
-  if (hello?.readOnly === true) return null;
+  if (missing !== undefined) return null;
   if (queue.paused !== undefined) {
     return (
       <Button

@@ -2,10 +2,10 @@
 import type { ScheduleDetail, ScheduleRow } from '@leasehold/wire';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import { useMissing } from '../access/may';
 import { useFaded } from '../api/acting';
 import { useScheduleActions } from '../api/schedule-actions';
 import { useT } from '../i18n';
-import { useLink } from '../live/hooks';
 import { Button } from '../ui/button';
 import { ReasonDialog } from '../ui/reason-dialog';
 import { ScheduleDialog } from './schedule-dialog';
@@ -19,13 +19,13 @@ function isTask(workflow: unknown): boolean {
 export function ScheduleActions({ detail, row }: { detail: ScheduleDetail; row: ScheduleRow }) {
   const t = useT();
   const router = useRouter();
-  const { hello } = useLink();
+  const missing = useMissing('schedule.write');
   const faded = useFaded(row.id);
   const actions = useScheduleActions();
   const [asking, setAsking] = useState<'pause' | 'delete' | 'edit' | undefined>(undefined);
   const close = (): void => setAsking(undefined);
   const seen = { id: row.id, name: row.id, revision: row.revision };
-  if (hello?.readOnly === true) return null;
+  if (missing !== undefined) return null;
   return (
     <>
       <Button disabled={faded} onClick={() => void actions.run(seen, isTask(detail.workflow) ? 'tasks' : 'workflows')}>

@@ -3,10 +3,10 @@ import type { TaskRow, WorkflowRow } from '@leasehold/wire';
 import { isWorkflowEnded } from '@leasehold/core/model';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
+import { useMissing } from '../access/may';
 import { useActions } from '../api/actions';
 import { useFaded } from '../api/acting';
 import { useT } from '../i18n';
-import { useLink } from '../live/hooks';
 import { shortId } from '../look/number';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
@@ -14,12 +14,12 @@ import { Dialog } from '../ui/dialog';
 /** Of an ended workflow: this member and all after it again, said before it happens. */
 export function RetryFrom({ flow, member }: { flow: WorkflowRow; member: TaskRow }) {
   const t = useT();
-  const { hello } = useLink();
+  const missing = useMissing('workflow.retry');
   const { retryWorkflow } = useActions();
   const faded = useFaded(flow.id);
   const [asking, setAsking] = useState(false);
   const from = member.workflow?.index;
-  if (from === undefined || !isWorkflowEnded(flow.state) || hello?.readOnly === true) return null;
+  if (from === undefined || !isWorkflowEnded(flow.state) || missing !== undefined) return null;
   const seen = { id: flow.id, name: flow.name === '' ? shortId(flow.id) : flow.name, revision: flow.revision };
   return (
     <>

@@ -4,11 +4,11 @@ import { isWorkflowEnded } from '@leasehold/core/model';
 import { Ban, RotateCw } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useMemo, useState } from 'react';
+import { useMissing } from '../access/may';
 import { useActions } from '../api/actions';
 import { useFaded } from '../api/acting';
 import { Ago, RowTime } from '../board/row-time';
 import { useT } from '../i18n';
-import { useLink } from '../live/hooks';
 import { grouped, shortId } from '../look/number';
 import { STATE_ORDER, TASK_LOOK, WORKFLOW_LOOK } from '../look/state';
 import { WhyText } from '../look/why';
@@ -118,15 +118,15 @@ function Progress({ row }: { row: WorkflowRow }) {
 
 function FlowActions({ row }: { row: WorkflowRow }) {
   const t = useT();
-  const { hello } = useLink();
   const { retryWorkflow, cancelWorkflow } = useActions();
   const [cancelling, setCancelling] = useState(false);
   const seen = { id: row.id, name: row.name === '' ? shortId(row.id) : row.name, revision: row.revision };
-  const readOnly = hello?.readOnly === true ? t('live.readOnly') : undefined;
+  const mayRetry = useMissing('workflow.retry');
+  const mayCancel = useMissing('workflow.cancel');
   const state = t(WORKFLOW_LOOK[row.state].word);
   const ended = isWorkflowEnded(row.state);
-  const noCancel = readOnly ?? (ended || row.state === 'CANCELLING' ? t('task.noCancel', { state }) : undefined);
-  const noRetry = readOnly ?? (ended && row.state !== 'SUCCESS' ? undefined : t('flow.noRetry', { state }));
+  const noCancel = mayCancel ?? (ended || row.state === 'CANCELLING' ? t('task.noCancel', { state }) : undefined);
+  const noRetry = mayRetry ?? (ended && row.state !== 'SUCCESS' ? undefined : t('flow.noRetry', { state }));
   return (
     <>
       <ReasonButton kind="danger" reason={noCancel} onClick={() => setCancelling(true)}>

@@ -1,0 +1,5 @@
+import { LoginPage } from '../../access/login-page';
+
+export default function Page() {
+  return <LoginPage />;
+}

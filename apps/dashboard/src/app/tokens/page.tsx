@@ -1,0 +1,5 @@
+import { TokensPage } from '../../access/tokens-page';
+
+export default function Page() {
+  return <TokensPage />;
+}
