@@ -98,8 +98,7 @@ function serverFor(tls: ServeTls | undefined): Server {
   if (tls === undefined) return createServer();
   const { cert, key, clientCa } = tls;
   const asked = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false };
-  // The same events and methods; only the sockets differ.
-  return createTlsServer({ cert, key, minVersion: 'TLSv1.2', ...asked }) as unknown as Server;
+  return createTlsServer({ cert, key, minVersion: 'TLSv1.2', ...asked });
 }
 
 /** What needs a login; the login page itself, and what it is made of, do not. */
