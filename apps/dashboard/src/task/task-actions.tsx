@@ -23,6 +23,7 @@ export function TaskActions({ row, detail }: { row: TaskRow; detail: TaskDetail 
   const [cancelling, setCancelling] = useState(false);
   const mayRetry = useMissing('task.retry');
   const mayCancel = useMissing('task.cancel');
+  const mayDelete = useMissing('task.delete');
   const state = t(TASK_LOOK[row.state].word);
   const noRetry = mayRetry ?? (canRetry(row.state) ? undefined : t('task.noRetry', { state }));
   const noCancel =
@@ -30,7 +31,7 @@ export function TaskActions({ row, detail }: { row: TaskRow; detail: TaskDetail 
     (row.cancelling === true ? t('row.cancelling') : isEnded(row.state) ? t('task.noCancel', { state }) : undefined);
   return (
     <>
-      <MoreActions row={row} readOnly={readOnly} />
+      <MoreActions row={row} readOnly={mayDelete} />
       <ReasonButton kind="danger" reason={noCancel} onClick={() => setCancelling(true)}>
         <Ban className="size-3.5" aria-hidden />
         {t('task.cancel')}
