@@ -121,19 +121,27 @@ export class Claimer {
     const session = this.#options.session();
     if (session === undefined || !session.isTrusted()) return;
     this.#unpark();
-    let open = this.#options.lanes.filter((lane) => this.#isOpen(lane));
-    while (open.length > 0) {
-      const lane = fewestTurns(open);
-      if (this.room(lane) > 0 && this.#claimNext(session, lane)) continue;
-      open = open.filter((other) => other !== lane);
-      // What it did not want now is not saved up for later.
-      lane.turns = Math.max(...this.#options.lanes.map(({ turns }) => turns));
-    }
+    this.#share(session);
     for (const { intake } of this.#options.lanes) intake.replenish();
   }
 
+  /**
+   * Room goes to the lanes by their weights. What a lane could not use (nothing to claim, no room of its own, a pause) is not
+   * saved up for later; what the others used while the node was full it keeps.
+   */
+  #share(session: Session): void {
+    const { lanes, concurrency } = this.#options;
+    const mayTake = new Set(lanes);
+    while (this.#active < concurrency && mayTake.size > 0) {
+      const lane = fewestTurns([...mayTake]);
+      if (this.#isOpen(lane) && this.#claimNext(session, lane)) continue;
+      mayTake.delete(lane);
+      lane.turns = Math.max(...lanes.map(({ turns }) => turns));
+    }
+  }
+
   #isOpen(lane: Lane): boolean {
-    return this.room(lane) > 0 && this.#mayClaim(lane);
+    return lane.active < lane.concurrency && this.#mayClaim(lane);
   }
 
   /** Neither its queue nor everything is paused. Also asked for what was stolen, which passes no lane's turn (I9). */

@@ -55,6 +55,37 @@ describe('the promoter', () => {
     expect(b.leader.health()?.lateP50Ms).toBeGreaterThanOrEqual(56_000);
   });
 
+  it('thousands due in one second are promoted once each, though the leader dies in the middle; the far future waits', async () => {
+    const a = await leading('a');
+    const start = world.clock.now();
+    const count = 3_000;
+    const due = Array.from({ length: count }, (_, n) =>
+      submit(sig('work', [], { id: `t${n}`, etaMs: start + 5_000 + (n % 1_000) })),
+    );
+    const decades = start + 30 * 365 * 86_400_000;
+    await Promise.all([...due, submit(sig('work', [], { id: 'far', etaMs: decades }))]);
+    let writes = 0;
+    a.kv.intercept = ({ method, request }) => {
+      if (method === 'txn' && request.compare.length > 0 && world.clock.now() >= start + 5_000 && ++writes === 12)
+        a.pause();
+      return 'pass';
+    };
+    await world.clock.advance(8_000);
+    const half = (await dump(world.store, 'ready')).size;
+    expect(half).toBeGreaterThan(0);
+    expect(half).toBeLessThan(count);
+    const b = await leading('b');
+    await world.until(async () => (await dump(world.store, 'ready')).size === count, 10_000);
+    expect(b.leader.health()?.promoted).toBe(count - half);
+    expect([...(await dump(world.store, 'due')).keys()]).toEqual([expect.stringMatching(/\/far$/)]);
+    // Each record was written twice: by its submission, and by one promotion.
+    const prefix = world.store.keys.kind('tasks');
+    const { kvs } = await world.store.kv.range({ key: prefix, rangeEnd: `${prefix.slice(0, -1)}0` });
+    expect(kvs.filter(({ version }) => version !== 2n).map(({ key }) => key)).toEqual([world.store.keys.task('far')]);
+    a.wakeUp();
+    await world.clock.advance(60_000);
+  });
+
   it('report E31: it goes on after the store was away', async () => {
     const a = await leading('a');
     await submit(sig('work', [], { id: 'x', etaMs: world.clock.now() + 5_000 }));

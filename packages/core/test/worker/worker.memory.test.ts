@@ -481,6 +481,35 @@ describe('stopping (report E8)', () => {
     await made.stop();
   });
 
+  it('takes of its queues by their weights while both have work, and all there is of one when the other has none', async () => {
+    const rig = workerRig();
+    const began: string[] = [];
+    const made = await rig.start({
+      handlers: [
+        handling('t', async ({ id }) => {
+          began.push(id.slice(0, 1));
+          await rig.clock.sleep(100);
+        }),
+      ],
+      queues: [
+        { name: 'a', weight: 3 },
+        { name: 'b', weight: 1 },
+      ],
+      concurrency: 2,
+    });
+    for (const queue of ['a', 'b'])
+      for (let n = 0; n < 60; n++) await submit(rig.store, 't', { queue, id: `${queue}${n}` });
+    await rig.advance(10_000);
+    expect(began).toHaveLength(120);
+    // The first few begin as they come.
+    const share = began.slice(4, 60).filter((queue) => queue === 'a').length / 56;
+    expect(share).toBeGreaterThan(0.7);
+    expect(share).toBeLessThan(0.8);
+    const late = began.slice(90);
+    expect(new Set(late)).toEqual(new Set(['b']));
+    await Promise.all([made.stop(), rig.advance(1_000)]);
+  });
+
   it('several workers in one process stop independently', async () => {
     const rig = workerRig();
     const one = await rig.start({ handlers: [handling('a')] });
