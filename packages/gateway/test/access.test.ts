@@ -18,6 +18,7 @@ import {
   USERS,
   type AccessWorld,
 } from './access-world.js';
+import type { Json } from '@leasehold/core/model';
 import { openWorld, text } from './world.js';
 
 let world: AccessWorld;
@@ -657,5 +658,57 @@ describe('a proxy that signs people in', () => {
     });
     expect((await own.call('GET', '/tasks', undefined, from)).status).toBe(401);
     await own.close();
+  });
+});
+
+describe('the audit as a file', () => {
+  test('is redacted, capped, for auditors only, and no formula for a spreadsheet', async () => {
+    const [audrey, olga] = [await world.signIn('audrey'), await world.signIn('olga')];
+    await olga.call('POST', '/tasks', { name: 'mail', args: [], reason: '=HYPERLINK("x") password=hunter2' });
+    const get = (query: string, cookie = audrey.cookie) =>
+      fetch(`${world.origin}/api/v1/audit/export?${query}`, { headers: { cookie } });
+    expect((await get('format=csv', olga.cookie)).status).toBe(403);
+    const csv = await get('format=csv&limit=5');
+    expect([csv.headers.get('content-type'), csv.headers.get('content-disposition')]).toEqual([
+      'text/csv; charset=utf-8',
+      'attachment; filename="audit.csv"',
+    ]);
+    const lines = (await csv.text()).trim().split('\r\n');
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toMatch(/^id,atMs,operation,outcome,actor,role,method,address,request/);
+    expect(lines.join('\n')).toContain(`"'=HYPERLINK(""x"") password=[hidden]"`);
+    expect(lines.join('\n')).not.toContain('hunter2');
+    const ndjson = (await (await get('limit=2')).text()).trim().split('\n');
+    expect(ndjson.map((line) => (JSON.parse(line) as { operation: string }).operation)).toHaveLength(2);
+    expect((await get('limit=10001')).status).toBe(400);
+  });
+});
+
+describe('retrying with edits', () => {
+  test('keeps what was hidden as it was, inside of values too', async () => {
+    const olga = await world.signIn('olga');
+    const stored = { db: { password: 'hunter2-hunter2', host: 'old' }, url: 'https://u:hunter2-hunter2@h/', n: 1 };
+    const { id, revision } = await world.submit('mail', [text('a'), { type: 'json', value: stored }], {
+      etaMs: Date.now() + 3_600_000,
+    });
+    await world.caughtUp();
+    const shown = (await olga.call('GET', `/tasks/${id}`)).body['args'] as { value: Record<string, Json> }[];
+    expect(JSON.stringify(shown)).not.toContain('hunter2');
+    const edited = structuredClone(shown);
+    (edited[1]?.value['db'] as Record<string, Json>)['host'] = 'new';
+    const answer = await olga.call('POST', `/tasks/${id}/retry`, { revisionSeen: String(revision), args: edited });
+    expect(answer.body).toMatchObject({ id });
+    const adam = await world.signIn('adam');
+    const whole = await adam.call('POST', `/tasks/${id}/reveal`, { reason: 'to see' });
+    expect(whole.body['args']).toEqual([
+      { type: 'string', value: 'a' },
+      { type: 'json', value: { ...stored, db: { password: 'hunter2-hunter2', host: 'new' } } },
+    ]);
+    const moved = [shown[0], { type: 'json', value: { elsewhere: '[hidden]' } }];
+    const refused = await olga.call('POST', `/tasks/${id}/retry`, {
+      revisionSeen: String(answer.body['revision']),
+      args: moved,
+    });
+    expect([refused.status, refused.body['field']]).toEqual([400, 'args[1]']);
   });
 });

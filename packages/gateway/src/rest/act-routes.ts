@@ -5,6 +5,7 @@ import {
   decodeTask,
   LeaseholdError,
   LIMITS,
+  type Json,
   type TaskRecord,
   type TypedValue,
 } from '@leasehold/core/model';
@@ -37,6 +38,7 @@ import {
   RetryWorkflow,
 } from '@leasehold/wire';
 import type { z } from 'zod';
+import { restoreHidden } from '../guard/restore.js';
 import { IdParams, NameParams, operatorCall, route, type Call, type Route, type RouteContext } from './route.js';
 
 /** Answers at once; what follows in the workflow goes on behind, and by the leader if this process dies. */
@@ -79,14 +81,20 @@ const retryOne = route({
 async function editedArgs(store: Store, id: string, given: readonly unknown[]): Promise<readonly TypedValue[]> {
   const { task, args } = await storedArgs(store, id);
   const whole = given.map((entry, index) => {
-    if (!isHidden(entry)) return entry;
     const stored = args[index];
+    if (!isHidden(entry)) return withHidden(entry, stored, `args[${index}]`);
     if (stored !== undefined) return stored;
     throw new LeaseholdError('invalid', `args[${index}]: there is no stored value to keep`, {
       field: `args[${index}]`,
     });
   });
   return checkArgs(whole, task.secrets ?? [], { ...LIMITS, ...store.limits });
+}
+
+/** Parts that were hidden inside a value stay as they were too. */
+function withHidden(entry: unknown, stored: TypedValue | undefined, field: string): unknown {
+  if (typeof entry !== 'object' || entry === null || !('value' in entry)) return entry;
+  return { ...entry, value: restoreHidden(entry.value as Json, stored?.value, field) };
 }
 
 function isHidden(entry: unknown): boolean {

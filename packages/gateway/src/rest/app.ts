@@ -21,6 +21,7 @@ import { checkHost, checkOrigin, type OriginOptions } from '../guard/origin.js';
 import { ACT_ROUTES } from './act-routes.js';
 import { QUEUE_ROUTES } from './queue-routes.js';
 import { BULK_ROUTES } from './bulk-routes.js';
+import { addAuditExport } from './audit-export.js';
 import { AUDIT_ROUTES } from './audit-routes.js';
 import { parseLossless } from './lossless.js';
 import { issueProblem, problemOf, ProblemError } from './problems.js';
@@ -133,6 +134,7 @@ export async function buildApp(
   });
   for (const each of ROUTES) add(app, each, options);
   addLoginRoutes(app, options);
+  addAuditExport(app, options);
   const described = { config: { permission: 'board.read' as const }, schema: { hide: true } };
   app.get(`${API_BASE}/openapi.json`, described, () => app.swagger());
   await app.ready();

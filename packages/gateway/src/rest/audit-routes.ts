@@ -19,7 +19,7 @@ const listAudit = route({
 export const AUDIT_ROUTES: readonly Route[] = [listAudit];
 
 /** Keys are ids of operations, which clients choose: the order in time is that of the revisions. */
-async function auditPage(store: Store, limit: number, cursor?: string): Promise<AuditPage> {
+export async function auditPage(store: Store, limit: number, cursor?: string): Promise<AuditPage> {
   const key = store.keys.kind('audit');
   const all: KeyValue[] = [];
   for await (const page of pages(store, { key, rangeEnd: prefixEnd(key) }, { limit: 5_000, keysOnly: true })) {
@@ -47,7 +47,7 @@ async function auditPage(store: Store, limit: number, cursor?: string): Promise<
 
 function auditRow(store: Store, kv: KeyValue): AuditRow {
   const record = decodeRecord<AuditRecord>(kv.value, 'audit');
-  const { actor, reason, detail, revisionSeen } = record;
+  const { actor, reason, detail, revisionSeen, revisionBefore, request } = record;
   return {
     id: kv.key.slice(store.keys.kind('audit').length),
     operation: record.operation,
@@ -62,5 +62,7 @@ function auditRow(store: Store, kv: KeyValue): AuditRow {
     ...(actor.address === undefined ? {} : { address: actor.address }),
     ...(reason === undefined ? {} : { reason: redactText(reason) }),
     ...(revisionSeen === undefined ? {} : { revisionSeen }),
+    ...(revisionBefore === undefined ? {} : { revisionBefore }),
+    ...(request === undefined ? {} : { request }),
   };
 }
