@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { useT, type Translate } from '../i18n';
 import { useActing } from './acting';
 import { call } from './call';
-import { paths } from './paths';
+import { paths, type SettingsTarget } from './paths';
 
 /** What is acted on, as the operator saw it. */
 export interface Seen {
@@ -19,6 +19,14 @@ async function post(path: string, body: unknown, given?: string): Promise<Done> 
 }
 
 export const withReason = (reason: string): { reason?: string } => (reason === '' ? {} : { reason });
+
+/** Pauses or resumes a task name, or everything. */
+export const postSettings = (
+  target: SettingsTarget,
+  verb: 'pause' | 'resume',
+  revisionSeen: string,
+  reason: string,
+): Promise<Done> => post(paths.actOnSettings(target, verb), { revisionSeen, ...withReason(reason) });
 
 export const send = {
   retryTask: ({ id, revision }: Seen, args?: readonly unknown[]) =>

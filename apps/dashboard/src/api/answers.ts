@@ -12,6 +12,7 @@ export {
   Moment,
   Problem,
   Revealed,
+  QueueDetail,
   ScheduleDetail,
   ScheduleDone,
   SignedInOrOut,

@@ -5,6 +5,9 @@ import { basePath } from '../base-path';
 const at = (...parts: readonly string[]): string =>
   [`${basePath}${API_BASE}`, ...parts.map(encodeURIComponent)].join('/');
 
+/** What has settings besides queues. */
+export type SettingsTarget = 'all' | { readonly name: string };
+
 const asOf = (path: string, rev: string | undefined): string => (rev === undefined ? path : `${path}?rev=${rev}`);
 
 export const paths = {
@@ -28,6 +31,9 @@ export const paths = {
   cancelWorkflow: (id: string) => at('workflows', id, 'cancel'),
   pauseQueue: (name: string) => at('queues', name, 'pause'),
   drainQueue: (name: string) => at('queues', name, 'drain'),
+  queueDetail: (name: string, rev?: string) => asOf(at('queues', name, 'detail'), rev),
+  actOnSettings: (target: SettingsTarget, verb: 'pause' | 'resume') =>
+    target === 'all' ? at('all', verb) : at('names', target.name, verb),
   resumeQueue: (name: string) => at('queues', name, 'resume'),
   forceRelease: (id: string) => at('locks', id, 'force-release'),
   drainNode: (id: string) => at('nodes', id, 'drain'),

@@ -204,10 +204,10 @@ function EventRow({ event }: { event: StreamEvent }) {
   return (
     <li className="flex min-w-0 flex-wrap items-baseline gap-x-3">
       {text === undefined ? (
-        <span className="flex min-w-0 flex-wrap items-baseline gap-x-3 pl-4">{head}</span>
+        <span className="flex min-h-6 min-w-0 flex-wrap items-baseline gap-x-3 pl-4">{head}</span>
       ) : (
         <details className="min-w-0 flex-1">
-          <summary className="flex min-w-0 cursor-pointer list-none flex-wrap items-baseline gap-x-3 before:w-1 before:text-xs before:content-['▸'] [[open]>&]:before:content-['▾']">
+          <summary className="flex min-h-6 min-w-0 cursor-pointer list-none flex-wrap items-baseline gap-x-3 before:w-1 before:text-xs before:content-['▸'] [[open]>&]:before:content-['▾']">
             {head}
           </summary>
           <pre
@@ -220,7 +220,7 @@ function EventRow({ event }: { event: StreamEvent }) {
         </details>
       )}
       {task !== undefined && (
-        <TextLink href={`/tasks/${encodeURIComponent(task)}`} className="text-xs">
+        <TextLink href={`/tasks/${encodeURIComponent(task)}`} className="inline-flex min-h-6 items-center text-xs">
           {t('events.openTask')}
         </TextLink>
       )}

@@ -1,11 +1,10 @@
 'use client';
 import type { WaitReason } from '@leasehold/core/model';
-import type { LogLine, ShownError, TaskRow } from '@leasehold/wire';
+import type { ShownError, TaskRow } from '@leasehold/wire';
 import { BookOpen, Hourglass, X } from 'lucide-react';
 import { useT } from '../i18n';
 import { WhyLink } from '../look/why';
 import { Ago } from '../board/row-time';
-import { useTime } from '../time';
 import { CopyButton } from '../ui/copy';
 import { Section, TextLink } from '../ui/layout';
 import { ShareBar } from '../ui/lease-bar';
@@ -107,30 +106,5 @@ export function ErrorCard({ error, runbook }: { error: ShownError; runbook: stri
         </details>
       )}
     </section>
-  );
-}
-
-export function Logs({ logs }: { logs: readonly LogLine[] }) {
-  const t = useT();
-  const time = useTime();
-  if (logs.length === 0) return null;
-  return (
-    <Section title={t('task.logs')} aside={t('task.logsNote', { n: logs.length })}>
-      <div
-        role="log"
-        tabIndex={0}
-        aria-label={t('task.logs')}
-        className="max-h-80 overflow-auto py-1.5 font-mono text-xs leading-[18px]"
-      >
-        {logs.map((line) => (
-          <div key={`${line.attempt}-${line.n}`} className="flex gap-3">
-            <span className="text-ink3 shrink-0">{line.atMs === undefined ? '' : time.clock(line.atMs)}</span>
-            <span className="text-ink3 shrink-0">#{line.attempt}</span>
-            {line.level !== undefined && <span className="text-ink3 w-10 shrink-0">{line.level}</span>}
-            <span className="min-w-0 wrap-anywhere whitespace-pre-wrap">{plain(line.message)}</span>
-          </div>
-        ))}
-      </div>
-    </Section>
   );
 }

@@ -12,7 +12,8 @@ import { Code, Page, PageHead, Section } from '../ui/layout';
 import { Empty, Loading } from '../ui/states';
 import { StateMark } from '../ui/state-mark';
 import { Attempts } from './attempts';
-import { ErrorCard, Logs, ProgressLine, WhyList } from './parts';
+import { Logs } from './logs';
+import { ErrorCard, ProgressLine, WhyList } from './parts';
 import { TaskActions } from './task-actions';
 import { TaskFacts } from './task-facts';
 import { Timeline } from './timeline';
@@ -93,7 +94,7 @@ function TaskBody({ row, detail }: { row: TaskRow; detail: TaskDetail | undefine
             )}
             <Attempts row={row} attempts={detail.attempts} />
             <Timeline history={detail.history} whole={detail.historyWhole} />
-            <Logs logs={detail.logs} />
+            <Logs id={row.id} logs={detail.logs} />
           </div>
           <TaskFacts row={row} detail={detail} />
         </div>

@@ -88,7 +88,11 @@ export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: 
       head: t('lock.token'),
       right: true,
       from: 'sm',
-      cell: (lock) => <b className="font-semibold">{grouped(lock.token)}</b>,
+      cell: (lock) => (
+        <TextLink href={`/locks/${encodeURIComponent(lock.id)}`} className="text-ink! font-semibold">
+          {grouped(lock.token)}
+        </TextLink>
+      ),
     },
     { key: 'release', head: '', right: true, from: 'sm', cell: (lock) => <ForceRelease lock={lock} /> },
   ];
@@ -104,7 +108,7 @@ export function LockTable({ locks, empty }: { locks: readonly LockRow[]; empty: 
   );
 }
 
-function ForceRelease({ lock }: { lock: LockRow }) {
+export function ForceRelease({ lock }: { lock: LockRow }) {
   const t = useT();
   const missing = useMissing('lock.force-release');
   const { forceRelease } = useActions();

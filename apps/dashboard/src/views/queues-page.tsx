@@ -106,7 +106,7 @@ function NameCell({ queue }: { queue: QueueRow }) {
   ];
   return (
     <div className="min-w-0">
-      <TextLink href={`/tasks?queue=${encodeURIComponent(queue.id)}`} className="text-ink! font-semibold">
+      <TextLink href={`/queues/${encodeURIComponent(queue.id)}`} className="text-ink! font-semibold">
         {queue.id}
       </TextLink>
       {paused !== undefined ? (
@@ -128,7 +128,7 @@ function NameCell({ queue }: { queue: QueueRow }) {
 }
 
 /** How its tasks divide over the states: one bar, and each number a link. */
-function Depths({ queue }: { queue: QueueRow }) {
+export function Depths({ queue }: { queue: Pick<QueueRow, 'id' | 'states'> }) {
   const t = useT();
   const parts = STATE_ORDER.filter((state) => (queue.states[state] ?? 0) > 0);
   return (
@@ -149,7 +149,7 @@ function Depths({ queue }: { queue: QueueRow }) {
   );
 }
 
-function PauseButton({ queue }: { queue: QueueRow }) {
+export function PauseButton({ queue }: { queue: QueueRow }) {
   const t = useT();
   const missing = useMissing('queue.pause');
   const { pauseQueue, resumeQueue } = useActions();
