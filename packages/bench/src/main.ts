@@ -7,7 +7,7 @@ import { bulk } from './bulk.js';
 import { ceiling } from './ceiling.js';
 import { cluster } from './cluster.js';
 import { cost } from './cost.js';
-import { due } from './due.js';
+import { due, dueMany } from './due.js';
 import { table } from './figures.js';
 import { latency } from './latency.js';
 import { limits } from './limits.js';
@@ -24,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   chains,
   groups,
   due,
+  dueMany,
   recovery,
   limits,
   bulk,

@@ -99,6 +99,43 @@ it('drain-queue pauses, waits until nothing runs, and gives up after its time wi
   await second.result();
 });
 
+it('why names a used up rate and a full limit, and who holds it', async () => {
+  const namespace = `test-${randomUUID()}`;
+  const client = clientOf(namespace);
+  let began: () => void = () => undefined;
+  let finish: () => void = () => undefined;
+  const beginning = new Promise<void>((resolve) => (began = resolve));
+  const ending = new Promise<void>((resolve) => (finish = resolve));
+  const slow = handle(work, async () => {
+    began();
+    await ending;
+  });
+  const rate = { count: 1, intervalMs: 600_000 };
+  await client.setLimits({ queue: 'default' }, { concurrency: 1, rate });
+  const node = await startNode({
+    etcd: { endpoints: [endpoint] },
+    namespace,
+    handlers: [slow],
+    leaseTtlMs: 2_000,
+    logger: silentLogger,
+  });
+  closing.push(() => node.stop());
+  const first = await client.submit(work.signature([]));
+  await beginning;
+  const second = await client.submit(work.signature([]));
+  const told = await leasehold(namespace, 'why', second.id);
+  expect(told).toMatchObject({ code: 0 });
+  const { reasons } = JSON.parse(told.stdout) as { reasons: readonly { code: string; params: object }[] };
+  expect(reasons).toContainEqual({
+    code: 'concurrency',
+    params: { limit: 'queue/default', held: 1, max: 1, holders: [first.id] },
+  });
+  const late = reasons.find(({ code }) => code === 'rate-limit')?.params as { limit: string; untilMs: number };
+  expect(late.limit).toBe('queue/default');
+  expect(late.untilMs - Date.now()).toBeGreaterThan(500_000);
+  finish();
+});
+
 it('limits sets what is named, takes away what is "none", and refuses what it does not understand', async () => {
   const namespace = `test-${randomUUID()}`;
   const client = clientOf(namespace);

@@ -4,6 +4,7 @@ import {
   explain,
   LeaseholdError,
   memberId,
+  rateUntilMs,
   type LeaderRecord,
   type NodeFacts,
   type NodeRecord,
@@ -14,6 +15,7 @@ import {
   type WorkflowRecord,
 } from '@leasehold/core';
 import { prefixEnd, type KeyValue } from '@leasehold/core/kv';
+import { findWindow, limitsOf } from '@leasehold/core/store';
 import type { Command } from 'commander';
 import { run, type CommonOptions, type Session } from '../command.js';
 import { ago, clean } from '../output.js';
@@ -42,8 +44,8 @@ async function why({ client, out }: Session, id: string): Promise<void> {
 }
 
 /**
- * The facts that a few reads give. Concurrency and rate limits are not among them: the board, which follows everything,
- * knows those too.
+ * The facts that a few reads give, one after the other: what changes between them may not fit together, which on the board,
+ * whose facts are of one revision, cannot be.
  */
 async function gather(store: Store, task: TaskRecord): Promise<WaitFacts> {
   const { keys, kv } = store;
@@ -53,16 +55,23 @@ async function gather(store: Store, task: TaskRecord): Promise<WaitFacts> {
   const [lock, queue, name, all, leader, workflow] = answer.results.map((r) =>
     r.kind === 'range' ? r.kvs[0] : undefined,
   );
-  const [nodes, ahead, awaited] = await Promise.all([
+  const set = { ...settings('queue', queue), ...settings('name', name), ...settings('all', all) };
+  const [nodes, limits, rates, unique, ahead, awaited] = await Promise.all([
     nodeFacts(store),
+    limitFacts(store, task, set),
+    rateFacts(store, task, set),
+    uniqueHolder(store, task),
     countAhead(store, task),
     awaitedBy(store, task),
   ]);
   return {
     nowMs: Date.now(),
     locked: lock !== undefined,
-    settings: { ...settings('queue', queue), ...settings('name', name), ...settings('all', all) },
+    settings: set,
     nodes,
+    limits,
+    rates,
+    ...(unique === undefined ? {} : { uniqueHolder: unique }),
     ...(leader === undefined ? {} : { leader: decodeRecord<LeaderRecord>(leader.value, 'leader') }),
     ...(workflow === undefined ? {} : { workflow: decodeRecord<WorkflowRecord>(workflow.value, 'workflow') }),
     ...(awaited === undefined ? {} : { awaited }),
@@ -72,6 +81,54 @@ async function gather(store: Store, task: TaskRecord): Promise<WaitFacts> {
 
 function settings(what: 'queue' | 'name' | 'all', kv: KeyValue | undefined): Partial<WaitFacts['settings']> {
   return kv === undefined ? {} : { [what]: decodeRecord<Settings>(kv.value, 'settings') };
+}
+
+/** What is set for a task's queue, its name and everything, by the name of the limit. */
+function limitNames(task: TaskRecord, { queue, name, all }: WaitFacts['settings']): readonly [string, Settings][] {
+  const named: readonly [string, Settings | undefined][] = [
+    [`queue/${task.queue}`, queue],
+    [`name/${task.name}`, name],
+    ['all', all],
+  ];
+  return named.flatMap(([limit, set]) => (set === undefined ? [] : [[limit, set]]));
+}
+
+async function limitFacts(
+  store: Store,
+  task: TaskRecord,
+  set: WaitFacts['settings'],
+): Promise<NonNullable<WaitFacts['limits']>> {
+  const given = limitNames(task, set).flatMap(([limit, { concurrency: max }]) =>
+    max === undefined ? [] : [{ limit, max }],
+  );
+  return Promise.all(
+    [...limitsOf(task), ...given].map(async ({ limit, max }) => {
+      const key = store.keys.slotsOf(limit);
+      const { kvs } = await store.kv.range({ key, rangeEnd: prefixEnd(key) });
+      return { limit, max, holders: kvs.map(({ value }) => value) };
+    }),
+  );
+}
+
+async function rateFacts(
+  store: Store,
+  task: TaskRecord,
+  set: WaitFacts['settings'],
+): Promise<NonNullable<WaitFacts['rates']>> {
+  const found = await Promise.all(
+    limitNames(task, set).map(async ([limit, { rate }]) => {
+      if (rate === undefined) return [];
+      const { open, taken } = await findWindow(store, limit);
+      const untilMs = rateUntilMs(rate, open, taken, Date.now());
+      return untilMs === undefined ? [] : [{ limit, untilMs }];
+    }),
+  );
+  return found.flat();
+}
+
+async function uniqueHolder(store: Store, { unique }: TaskRecord): Promise<string | undefined> {
+  if (unique === undefined) return undefined;
+  return (await store.kv.range({ key: store.keys.unique(unique.key) })).kvs[0]?.value;
 }
 
 async function nodeFacts(store: Store): Promise<readonly NodeFacts[]> {
