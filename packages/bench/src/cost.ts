@@ -11,6 +11,9 @@ import type { OpenSystem, System } from './system.js';
 
 const ROUND_LIMIT_MS = 180_000;
 const CONCURRENCY = 256;
+const PROCESSES = [1, 2];
+/** Beside the usual size, which is what the first variants use. */
+const BATCHES = [8, 32, 100];
 /** The first tasks run code that is not compiled yet. */
 const WARM_UP = 2_000;
 
@@ -20,11 +23,18 @@ export const cost: Bench = {
   async run({ quick, progress }): Promise<readonly Figure[]> {
     const tasks = quick ? 3_000 : 20_000;
     const rounds = quick ? 1 : 3;
-    const system = leaseholdSystem({ tasks, etcdVersion: await readEtcdVersion(), concurrency: CONCURRENCY });
-    const variants: readonly Variant[] = [1, 2].map((processes) => ({
-      name: `${processes} worker process${processes === 1 ? '' : 'es'}`,
-      run: () => measure(system, processes),
-    }));
+    const base = { tasks, etcdVersion: await readEtcdVersion(), concurrency: CONCURRENCY };
+    const system = leaseholdSystem(base);
+    const variants: readonly Variant[] = [
+      ...PROCESSES.map((processes) => ({
+        name: `${processes} worker process${processes === 1 ? '' : 'es'}`,
+        run: () => measure(system, processes),
+      })),
+      ...BATCHES.map((batch) => ({
+        name: `at most ${batch} transitions a request`,
+        run: () => measure(leaseholdSystem({ ...base, batch }), 1),
+      })),
+    ];
     const medians = await medianOfRounds(variants, rounds, progress);
     const conditions = { ...machineConditions(), ...system.conditions, tasks, rounds };
     return [...medians].map(([metric, value]) => ({ bench: 'cost', metric, value, unit: unitOf(metric), conditions }));

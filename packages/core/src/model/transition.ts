@@ -57,8 +57,10 @@ export interface Taken {
 
 type Changes = Partial<TaskRecord> & { readonly state: TaskState };
 
+const RESULT_FIELDS = ['results', 'resultRef', 'error'] as const satisfies readonly (keyof TaskRecord)[];
+
 /** Fields that belong to a state and leave with it. */
-type Stateful = 'node' | 'slots' | 'dueMs' | 'order' | 'cancelRequested';
+type Stateful = 'node' | 'slots' | 'dueMs' | 'order' | 'cancelRequested' | (typeof RESULT_FIELDS)[number];
 
 function take(task: TaskRecord, cause: Cause, taken: Taken, changes: Changes, drop: readonly Stateful[]): TaskRecord {
   if (!isEdge(task.state, cause, changes.state)) {
@@ -84,6 +86,8 @@ function without(task: TaskRecord, drop: readonly string[]): TaskRecord {
 
 const LEAVE_STARTED: readonly Stateful[] = ['node', 'slots', 'cancelRequested'];
 const LEAVE_ALL: readonly Stateful[] = [...LEAVE_STARTED, 'dueMs', 'order'];
+/** What earlier attempts, or an earlier life, ended with makes room for the new end. */
+const LEAVE_WITH_RESULTS: readonly Stateful[] = [...LEAVE_ALL, ...RESULT_FIELDS];
 
 /** Ready now: at the place its schedule time and priority give it. */
 function pendingAt(task: TaskRecord, readyMs: number): Changes {
@@ -139,8 +143,7 @@ export interface Outcome {
 }
 
 export function succeeded(task: TaskRecord, taken: Taken, outcome: Outcome): TaskRecord {
-  const kept = withoutResults(task);
-  return take(kept, 'succeeded', taken, { state: 'SUCCESS', endedMs: taken.nowMs, ...outcome }, LEAVE_ALL);
+  return take(task, 'succeeded', taken, { state: 'SUCCESS', endedMs: taken.nowMs, ...outcome }, LEAVE_WITH_RESULTS);
 }
 
 /** It will be tried again at `retryAtMs`; uses one retry. */
@@ -289,8 +292,6 @@ function remember(task: TaskRecord, error: TaskError): readonly PastError[] {
   const short = { ...past, message: past.message.slice(0, RECORD_LIMITS.pastErrorMessageBytes) };
   return [...(task.pastErrors ?? []), short].slice(-RECORD_LIMITS.pastErrors);
 }
-
-const RESULT_FIELDS = ['results', 'resultRef', 'error'] as const satisfies readonly (keyof TaskRecord)[];
 
 function withoutResults(task: TaskRecord): TaskRecord {
   return without(task, RESULT_FIELDS);

@@ -100,20 +100,25 @@ export async function claim(store: Store, holder: Holder, candidate: Candidate):
     ...successors.map((id) => get(keys.task(id))),
     ...(needsPayload(task) ? [get(keys.args(task.id))] : []),
   ];
+  const settings = settingsKeys(store, task);
   const result = await store.committer.submit(holder.fence, {
-    compare: claimGuards(store, candidate, slotKeys),
+    compare: claimGuards(store, candidate, slotKeys, settings),
     success,
-    failure: [get(keys.task(task.id)), get(keys.lock(task.id)), ...settingsKeys(store, task).map(get)],
+    failure: [get(keys.task(task.id)), get(keys.lock(task.id))],
   });
   if (result.kind === 'fenced') return { kind: 'fenced' };
   if (result.succeeded) return { kind: 'claimed', held: heldFrom(next, result.revision, result.results, success) };
   return refused(store, holder, candidate, next.attempt, result.results);
 }
 
-function claimGuards(store: Store, candidate: Candidate, slotKeys: readonly string[]): Compare[] {
+function claimGuards(
+  store: Store,
+  candidate: Candidate,
+  slotKeys: readonly string[],
+  [queue, name, all]: readonly string[],
+): Compare[] {
   const { keys } = store;
   const { task, settings } = candidate;
-  const [queue, name, all] = settingsKeys(store, task);
   return [
     modIs(keys.task(task.id), candidate.revision),
     absent(keys.lock(task.id)),
@@ -186,11 +191,19 @@ async function refused(
     return { kind: 'claimed', held: await readHeld(store, current, lockKv.createRevision) };
   }
   if (current?.revision !== candidate.revision) return { kind: 'changed', ...task };
-  const settings = [2, 3, 4].map((i) => found(results, i)?.modRevision ?? 0n);
-  const asSeen = [candidate.settings.queue, candidate.settings.name, candidate.settings.all];
-  if (settings.some((revision, i) => revision !== asSeen[i])) return { kind: 'blocked', by: 'settings', ...task };
+  if (await settingsChanged(store, candidate)) return { kind: 'blocked', by: 'settings', ...task };
   const limited = candidate.slots.length > 0 ? 'slots' : 'workflow';
   return { kind: 'blocked', by: (candidate.units ?? []).length > 0 ? 'units' : limited, ...task };
+}
+
+/**
+ * Whether it were the settings. Read only now: in the failure branch their keys would travel with every claim and stand in
+ * etcd's log. A change that came and went in between is taken for something else, and the claim is tried anew all the same.
+ */
+async function settingsChanged(store: Store, { task, settings }: Candidate): Promise<boolean> {
+  const { results } = await store.kv.txn({ compare: [], success: settingsKeys(store, task).map(get) });
+  const seenThen = [settings.queue, settings.name, settings.all];
+  return seenThen.some((revision, i) => (found(results, i)?.modRevision ?? 0n) !== revision);
 }
 
 /** What a claim would have read, for one whose reply was lost. */
