@@ -695,7 +695,7 @@ describe('retrying with edits', () => {
     const shown = (await olga.call('GET', `/tasks/${id}`)).body['args'] as { value: Record<string, Json> }[];
     expect(JSON.stringify(shown)).not.toContain('hunter2');
     const edited = structuredClone(shown);
-    (edited[1]?.value['db'] as Record<string, Json>)['host'] = 'new';
+    Object.assign(edited[1]?.value['db'] ?? {}, { host: 'new' });
     const answer = await olga.call('POST', `/tasks/${id}/retry`, { revisionSeen: String(revision), args: edited });
     expect(answer.body).toMatchObject({ id });
     const adam = await world.signIn('adam');
