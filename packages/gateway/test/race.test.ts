@@ -131,6 +131,17 @@ const RACES: Readonly<Record<string, () => Promise<Race>>> = {
       },
     ]),
   ),
+  '/templates/:id': async () => {
+    const task = { kind: 'task', signature: { name: 'mail', args: [] } };
+    return { path: `/templates/${fresh()}`, body: { revisionSeen: '0', title: 'Mail', workflow: task } };
+  },
+  '/templates/:id/delete': async () => {
+    const id = fresh();
+    const task = { kind: 'task', signature: { name: 'mail', args: [] } };
+    const body = { revisionSeen: '0', title: 'Mail', workflow: task };
+    const made = await world.call('POST', `/templates/${id}`, body);
+    return { path: `/templates/${id}/delete`, body: { revisionSeen: made.body['revision'] } };
+  },
   '/bulk': async () => {
     const { id, revisionSeen } = await ended();
     const tasks = [{ id, revision: revisionSeen }];

@@ -15,4 +15,5 @@ export * from './schedules.js';
 export * from './socket.js';
 export * from './summary.js';
 export * from './summary-of.js';
+export * from './templates.js';
 export * from './url.js';

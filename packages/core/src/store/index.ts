@@ -22,6 +22,7 @@ export { listNamespaces, raiseEpoch, readEpoch } from './epoch.js';
 export * from './leadership.js';
 export * from './pages.js';
 export * from './schedules.js';
+export * from './templates.js';
 export { LEFTOVER_DEFAULTS, type LeftoverLimits } from './leftovers.js';
 export * from './storage.js';
 export * from './rates.js';

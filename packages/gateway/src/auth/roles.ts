@@ -20,6 +20,7 @@ export const ROLES = {
     'workflow.retry',
     'queue.pause',
     'bulk.run',
+    'template.write',
     'schedule.write',
   ],
   admin: PERMISSIONS,

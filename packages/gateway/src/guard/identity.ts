@@ -10,6 +10,7 @@ export const PERMISSIONS = [
   'task.reschedule',
   'task.delete',
   'bulk.run',
+  'template.write',
   'workflow.submit',
   'workflow.cancel',
   'workflow.retry',

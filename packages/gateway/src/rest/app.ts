@@ -30,6 +30,7 @@ import { PAST_ROUTES } from './past-routes.js';
 import { READ_ROUTES } from './read-routes.js';
 import type { Call, Route, RouteContext } from './route.js';
 import { SCHEDULE_ROUTES } from './schedule-routes.js';
+import { TEMPLATE_ROUTES } from './template-routes.js';
 import { SUBMIT_ROUTES } from './submit-routes.js';
 import { ACCESS_ROUTES } from './access-routes.js';
 import { placeOfTask } from './task-place.js';
@@ -58,6 +59,7 @@ export const ROUTES: readonly Route[] = [
   ...SCHEDULE_ROUTES,
   ...SUBMIT_ROUTES,
   ...BULK_ROUTES,
+  ...TEMPLATE_ROUTES,
   ...ACCESS_ROUTES,
 ];
 
