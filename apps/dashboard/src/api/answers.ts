@@ -22,6 +22,7 @@ export {
   TokenCreated,
   TokenList,
   WhoAmI,
+  TemplateList,
   WorkflowDetail,
 } from '@leasehold/wire';
 export { parseLossless, stringifyLossless } from './lossless';

@@ -24,6 +24,9 @@ export const paths = {
   abortBulk: (id: string) => at('bulk', id, 'abort'),
   bulkLeft: (id: string, cursor: string | undefined) =>
     `${at('bulk', id, 'left')}${cursor === undefined ? '' : `?cursor=${cursor}`}`,
+  templates: () => at('templates'),
+  template: (id: string) => at('templates', id),
+  deleteTemplate: (id: string) => at('templates', id, 'delete'),
   workflows: () => at('workflows'),
   workflow: (id: string, rev?: string) => asOf(at('workflows', id), rev),
   checkWorkflow: () => at('workflows', 'check'),

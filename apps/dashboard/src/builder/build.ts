@@ -1,6 +1,8 @@
 /** From drafts to a workflow and back, and what is wrong on the way. Pure. */
 import {
   elementType,
+  holeName,
+  holeText,
   isIntType,
   type ArgType,
   type FailurePolicy,
@@ -21,6 +23,7 @@ export type Problem = { readonly key: number } & (
   | { readonly code: 'bad-value'; readonly arg: string; readonly text: string }
   | { readonly code: 'missing'; readonly arg: string; readonly type: string }
   | { readonly code: 'too-many'; readonly takes: number; readonly gets: number }
+  | { readonly code: 'hole'; readonly arg: string; readonly name: string }
   | { readonly code: 'misfit'; readonly arg: string; readonly wants: string; readonly gets: string }
 );
 
@@ -127,6 +130,12 @@ function argsOf(
   const filled = texts.findLastIndex((text) => text !== '') + 1;
   const args: TypedValue[] = [];
   specs.slice(0, filled).forEach((spec, i) => {
+    const hole = holeName(texts[i]);
+    if (hole !== undefined) {
+      args.push({ type: spec.type, value: holeText(hole) });
+      problems.push({ key, code: 'hole', arg: spec.name, name: hole });
+      return;
+    }
     const parsed = parseArg(spec, texts[i] ?? '');
     if (parsed.kind === 'value') args.push(parsed.typed);
     else

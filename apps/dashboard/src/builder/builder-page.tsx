@@ -14,6 +14,7 @@ import {
   Undo2,
   type LucideIcon,
 } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useEffect, useMemo, useReducer, useState, type Dispatch } from 'react';
 import { problemText, problemTitle } from '../api/acting';
@@ -41,11 +42,15 @@ import { JsonPane } from './json-pane';
 import { KIND_ICON, Outline } from './outline';
 import { StepEditor } from './step-editor';
 
+const TemplatesPane = dynamic(async () => (await import('./templates')).TemplatesPane, {
+  loading: () => <Loading rows={4} />,
+});
+
 export function BuilderPage() {
   const t = useT();
   const { handlers, byName } = useHandlers();
   const [state, dispatch] = useReducer(edited, undefined, () => startState());
-  const [tab, setTab] = useState<'outline' | 'json'>('outline');
+  const [tab, setTab] = useState<'outline' | 'json' | 'templates'>('outline');
   const build = useMemo(() => buildWorkflow(state.now.root, byName), [state.now.root, byName]);
   const place = findPlace(state.now.root, state.now.chosen);
   const empty = state.now.root.items.length === 0;
@@ -65,6 +70,7 @@ export function BuilderPage() {
               tabs={[
                 ['outline', t('builder.outline')],
                 ['json', 'JSON'],
+                ['templates', t('template.tab')],
               ]}
             >
               {tab === 'outline' ? (
@@ -73,6 +79,12 @@ export function BuilderPage() {
                   <Outline built={state.now} problems={build.problems} dispatch={dispatch} />
                   {empty && <Templates dispatch={dispatch} />}
                 </>
+              ) : tab === 'templates' ? (
+                <TemplatesPane
+                  build={build}
+                  handlers={byName}
+                  onLoad={(root, nextKey) => (dispatch({ do: 'load', root, nextKey }), setTab('outline'))}
+                />
               ) : (
                 <JsonPane
                   build={build}

@@ -1,11 +1,5 @@
 'use client';
-import {
-  fromMachinery,
-  LeaseholdError,
-  looksLikeMachinery,
-  normalizeWorkflow,
-  type Workflow,
-} from '@leasehold/core/model';
+import { checkTemplate, fromMachinery, LeaseholdError, looksLikeMachinery, type Workflow } from '@leasehold/core/model';
 import type { HandlerView } from '@leasehold/wire';
 import { useState } from 'react';
 import { parseLossless, stringifyLossless } from '../api/lossless';
@@ -22,11 +16,18 @@ interface Props {
   readonly onLoad: (root: BoxDraft, nextKey: number) => void;
 }
 
+/** A template that was copied as JSON holds its workflow. */
+function exported(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('workflow' in value)) return value;
+  return value.workflow;
+}
+
 /** Ours or Machinery's. Checked by the core before it becomes a tree. */
 function workflowOf(text: string): Workflow {
   const value = parseLossless(text);
-  const workflow = looksLikeMachinery(value) ? fromMachinery(value).workflow : (value as Workflow);
-  normalizeWorkflow(workflow, {}, Date.now());
+  const workflow = looksLikeMachinery(value) ? fromMachinery(value).workflow : (exported(value) as Workflow);
+  // Also one with holes: they are asked for before it can be submitted.
+  checkTemplate({ title: 'JSON', workflow }, {}, Date.now());
   return workflow;
 }
 

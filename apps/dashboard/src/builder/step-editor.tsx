@@ -1,7 +1,7 @@
 'use client';
 import type { FailurePolicy } from '@leasehold/core/model';
 import type { HandlerView } from '@leasehold/wire';
-import { useState, type Dispatch } from 'react';
+import { useEffect, useRef, useState, type Dispatch, type RefObject } from 'react';
 import { ArgFields } from '../forms/arg-fields';
 import { specsOf } from '../forms/args';
 import { NamePicker } from '../forms/name-picker';
@@ -39,17 +39,36 @@ export function tellProblem(problem: Problem, t: Translate): string {
       return t('builder.problem.missing', { arg: problem.arg, type: problem.type });
     case 'too-many':
       return t('builder.problem.tooMany', { takes: problem.takes, gets: problem.gets });
+    case 'hole':
+      return t('template.hole', { arg: problem.arg, name: problem.name });
     case 'misfit':
       return t('builder.problem.misfit', { arg: problem.arg, wants: problem.wants, gets: problem.gets });
   }
+}
+
+/** Escape leads back to the outline: hands that came from there need no way round. */
+function useWayBack(): RefObject<HTMLDivElement | null> {
+  const editor = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = editor.current;
+    const toOutline = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.isComposing) return;
+      event.preventDefault();
+      document.querySelector<HTMLElement>('[role="tree"] [tabindex="0"]')?.focus();
+    };
+    element?.addEventListener('keydown', toOutline);
+    return () => element?.removeEventListener('keydown', toOutline);
+  }, []);
+  return editor;
 }
 
 /** What is chosen in the outline, in full. */
 export function StepEditor(props: Props) {
   const { place, problems } = props;
   const t = useT();
+  const editor = useWayBack();
   return (
-    <div className="flex flex-col gap-4">
+    <div ref={editor} className="flex flex-col gap-4">
       {place.draft.kind === 'task' ? (
         <TaskEditor key={place.draft.key} {...props} draft={place.draft} />
       ) : (
@@ -71,6 +90,14 @@ export function StepEditor(props: Props) {
 function TaskEditor({ place, draft, handlers, byName, problems, dispatch }: Props & { readonly draft: TaskDraft }) {
   const t = useT();
   const [picking, setPicking] = useState(draft.name === '');
+  const fields = useRef<HTMLDivElement>(null);
+  const picked = useRef(false);
+  // From the name on to its first argument.
+  useEffect(() => {
+    if (!picked.current || picking) return;
+    picked.current = false;
+    fields.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+  }, [picking]);
   const handler = byName.get(draft.name);
   const specs = specsOf(handler, draft.texts);
   const change = (part: Partial<TaskDraft>): void =>
@@ -91,6 +118,7 @@ function TaskEditor({ place, draft, handlers, byName, problems, dispatch }: Prop
           autoFocus
           onPick={(name) => {
             change({ name, texts: [] });
+            picked.current = true;
             setPicking(false);
           }}
         />
@@ -111,15 +139,17 @@ function TaskEditor({ place, draft, handlers, byName, problems, dispatch }: Prop
           {t('builder.changeName')}
         </Button>
       </div>
-      <ArgFields
-        specs={specs}
-        texts={draft.texts}
-        problems={wrong}
-        touched="all"
-        onChange={(index, text) =>
-          change({ texts: specs.map((_, i) => (i === index ? text : (draft.texts[i] ?? ''))) })
-        }
-      />
+      <div ref={fields}>
+        <ArgFields
+          specs={specs}
+          texts={draft.texts}
+          problems={wrong}
+          touched="all"
+          onChange={(index, text) =>
+            change({ texts: specs.map((_, i) => (i === index ? text : (draft.texts[i] ?? ''))) })
+          }
+        />
+      </div>
       {place.parent?.kind === 'chain' && place.index > 0 && (
         <p className="text-ink3 text-xs">{t('builder.resultsFollow')}</p>
       )}

@@ -66,6 +66,7 @@ export const bulkEn = {
   'bulk.filter.from': 'created from',
   'bulk.filter.to': 'created before',
   'bulk.filter.ids': 'ids',
+  'flow.retryFromNotYet': 'Possible when the workflow has ended: while it runs, what is put back could be lost',
   'act.more': 'More actions',
   'act.reschedule': 'Reschedule…',
   'act.runNow': 'Run now',

@@ -66,6 +66,7 @@ export const bulkKo: Readonly<Record<keyof typeof bulkEn, string>> = {
   'bulk.filter.from': '생성 시작',
   'bulk.filter.to': '생성 끝',
   'bulk.filter.ids': 'ID',
+  'flow.retryFromNotYet': '워크플로가 끝난 뒤에 가능합니다. 실행 중에는 되돌린 작업이 유실될 수 있습니다',
   'act.more': '다른 조치',
   'act.reschedule': '일정 변경…',
   'act.runNow': '지금 실행',

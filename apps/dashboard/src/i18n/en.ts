@@ -7,6 +7,7 @@ import { listEn } from './list.en';
 import { operateEn } from './operate.en';
 import { pagesEn } from './pages.en';
 import { taskEn } from './task.en';
+import { templateEn } from './template.en';
 import { timeEn } from './time.en';
 import type { Params } from './translate';
 
@@ -20,6 +21,7 @@ export const en = {
   ...taskEn,
   ...pagesEn,
   ...operateEn,
+  ...templateEn,
   ...timeEn,
   ...historyEn,
 } as const;

@@ -8,6 +8,7 @@ import { listKo } from './list.ko';
 import { operateKo } from './operate.ko';
 import { pagesKo } from './pages.ko';
 import { taskKo } from './task.ko';
+import { templateKo } from './template.ko';
 import { timeKo } from './time.ko';
 
 export const ko: Readonly<Record<MessageKey, string>> = {
@@ -19,6 +20,7 @@ export const ko: Readonly<Record<MessageKey, string>> = {
   ...taskKo,
   ...pagesKo,
   ...operateKo,
+  ...templateKo,
   ...timeKo,
   ...historyKo,
 };

@@ -8,7 +8,7 @@ import { useActions } from '../api/actions';
 import { useFaded } from '../api/acting';
 import { useT } from '../i18n';
 import { shortId } from '../look/number';
-import { Button } from '../ui/button';
+import { Button, ReasonButton } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 
 /** Of an ended workflow: this member and all after it again, said before it happens. */
@@ -19,20 +19,22 @@ export function RetryFrom({ flow, member }: { flow: WorkflowRow; member: TaskRow
   const faded = useFaded(flow.id);
   const [asking, setAsking] = useState(false);
   const from = member.workflow?.index;
-  if (from === undefined || !isWorkflowEnded(flow.state) || missing !== undefined) return null;
+  if (from === undefined) return null;
+  const notYet = missing ?? (isWorkflowEnded(flow.state) ? undefined : t('flow.retryFromNotYet'));
   const seen = { id: flow.id, name: flow.name === '' ? shortId(flow.id) : flow.name, revision: flow.revision };
   return (
     <>
-      <Button
+      <ReasonButton
         kind="ghost"
         size="sm"
+        reason={notYet}
         disabled={faded}
         onClick={() => setAsking(true)}
         aria-label={`${t('flow.retryFrom')}: ${from + 1}`}
         title={t('flow.retryFrom')}
       >
         <RotateCw className="size-3.5" aria-hidden />
-      </Button>
+      </ReasonButton>
       <Dialog
         open={asking}
         onOpenChange={setAsking}
