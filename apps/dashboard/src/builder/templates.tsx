@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { fillTemplate, LeaseholdError, toTypeScript, type Workflow } from '@leasehold/core/model';
 import type { HandlerView, TemplateView } from '@leasehold/wire';
 import { useState, type FormEvent } from 'react';
+import { useMissing } from '../access/may';
 import { call } from '../api/call';
 import { paths } from '../api/paths';
 import { useTemplateActions } from '../api/template-actions';
@@ -11,7 +12,7 @@ import { stringifyLossless } from '../api/lossless';
 import { ArgFields } from '../forms/arg-fields';
 import { parseArgs } from '../forms/args';
 import { useT } from '../i18n';
-import { Button } from '../ui/button';
+import { Button, ReasonButton } from '../ui/button';
 import { CopyButton } from '../ui/copy';
 import { Field, Input } from '../ui/field';
 import { Tag } from '../ui/layout';
@@ -147,6 +148,7 @@ function FillForm({ template, onLoad }: Pick<ItemProps, 'template' | 'onLoad'>) 
 function SaveForm({ build, rows, onSaved }: { build: Build; rows: readonly TemplateView[]; onSaved: () => void }) {
   const t = useT();
   const { save } = useTemplateActions();
+  const missing = useMissing('template.write');
   const [title, setTitle] = useState('');
   const id = idOf(title);
   const before = rows.find((row) => row.id === id);
@@ -167,9 +169,15 @@ function SaveForm({ build, rows, onSaved }: { build: Build; rows: readonly Templ
           {t('template.typescript')}
           <CopyButton text={programOf(build.workflow)} label={t('template.typescript')} />
         </span>
-        <Button type="submit" kind="primary" disabled={!ready}>
-          {t('template.save')}
-        </Button>
+        {missing === undefined ? (
+          <Button type="submit" kind="primary" disabled={!ready}>
+            {t('template.save')}
+          </Button>
+        ) : (
+          <ReasonButton kind="primary" reason={missing}>
+            {t('template.save')}
+          </ReasonButton>
+        )}
       </div>
     </form>
   );

@@ -3,16 +3,17 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { BulkRow } from '@leasehold/wire';
 import { SearchX } from 'lucide-react';
 import { useState } from 'react';
+import { useMissing } from '../access/may';
 import { useBulkActions } from '../api/bulk-actions';
 import { call } from '../api/call';
 import { paths } from '../api/paths';
 import { Ago } from '../board/row-time';
 import { useT } from '../i18n';
-import { useLink, useRows } from '../live/hooks';
+import { useRows } from '../live/hooks';
 import { grouped } from '../look/number';
 import { plain } from '../task/parts';
 import { useTime } from '../time';
-import { Button, LinkButton } from '../ui/button';
+import { Button, LinkButton, ReasonButton } from '../ui/button';
 import { Code, Fact, Facts, Page, PageHead, Section, TextLink } from '../ui/layout';
 import { ReasonDialog } from '../ui/reason-dialog';
 import { Empty, Loading } from '../ui/states';
@@ -53,15 +54,15 @@ export function BulkDetailPage({ id }: { id: string }) {
 
 function Abort({ row }: { row: BulkRow }) {
   const t = useT();
-  const { hello } = useLink();
+  const missing = useMissing('bulk.run');
   const { abort } = useBulkActions();
   const [asking, setAsking] = useState(false);
-  if (row.state !== 'RUNNING' || hello?.readOnly === true) return null;
+  if (row.state !== 'RUNNING') return null;
   return (
     <>
-      <Button kind="danger" onClick={() => setAsking(true)}>
+      <ReasonButton kind="danger" reason={missing} onClick={() => setAsking(true)}>
         {t('bulk.abort')}
-      </Button>
+      </ReasonButton>
       <ReasonDialog
         open={asking}
         onOpenChange={setAsking}

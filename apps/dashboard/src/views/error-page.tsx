@@ -6,12 +6,13 @@ import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { Ago, RowTime } from '../board/row-time';
+import { useMissing } from '../access/may';
 import { useHandlers } from '../forms/use-handlers';
 import { useT } from '../i18n';
-import { useLink, useRows, useTasks } from '../live/hooks';
+import { useRows, useTasks } from '../live/hooks';
 import { grouped } from '../look/number';
 import { plain } from '../task/parts';
-import { Button, LinkButton } from '../ui/button';
+import { LinkButton, ReasonButton } from '../ui/button';
 import { Code, Fact, Facts, Page, PageHead, Section, TextLink } from '../ui/layout';
 import { StateMark } from '../ui/state-mark';
 import { Empty, Loading } from '../ui/states';
@@ -62,14 +63,13 @@ export function ErrorPage({ fingerprint }: { fingerprint: string }) {
 function RetryAll({ fingerprint }: { fingerprint: string }) {
   const t = useT();
   const router = useRouter();
-  const { hello } = useLink();
+  const missing = useMissing('bulk.run');
   const [asking, setAsking] = useState(false);
-  if (hello?.readOnly === true) return null;
   return (
     <>
-      <Button kind="primary" onClick={() => setAsking(true)}>
+      <ReasonButton kind="primary" reason={missing} onClick={() => setAsking(true)}>
         {t('bulk.retryAll')}
-      </Button>
+      </ReasonButton>
       {asking && (
         <BulkDialog
           open
