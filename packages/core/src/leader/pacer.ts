@@ -224,6 +224,7 @@ function waitOf(pace: Pace, rate: RateLimit, now: number): number {
   return Math.max(units > 0 ? 0 : waitMs, Math.ceil(spacedAt - now), 0);
 }
 
+/** At most ten windows an interval: a unit that is free again waits for a tenth of one at most. */
 function spacingMs({ intervalMs }: RateLimit): number {
-  return Math.min(SHORTEST_WINDOW_MS, intervalMs);
+  return Math.min(SHORTEST_WINDOW_MS, Math.ceil(intervalMs / 10));
 }
