@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+import type { Logger } from '@leasehold/core';
 import { describe, expect, test, beforeAll, afterAll } from 'vitest';
 import { TaskPage, WhoAmI, type ClientEvents } from '@leasehold/wire';
 import { PERMISSIONS, ROLES, ROUTES, SOCKET_HANDLERS, type Permission } from '../src/index.js';
@@ -710,5 +712,32 @@ describe('retrying with edits', () => {
       args: moved,
     });
     expect([refused.status, refused.body['field']]).toEqual([400, 'args[1]']);
+  });
+});
+
+describe('the log', () => {
+  test('never has a password, what a cookie holds, a token, or what was revealed', async () => {
+    const lines: unknown[] = [];
+    const write = (message: string, fields?: unknown): void => void lines.push([message, fields]);
+    const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
+    const own = await openAccessWorld({}, { logger });
+    const adam = await own.signIn('adam');
+    await own.call('POST', '/auth/login', { user: 'adam', password: 'not that one' }, SAME_ORIGIN);
+    const { token } = (await adam.call('POST', '/tokens', { title: 'x', permissions: ['board.read'] })).body;
+    const { id } = await own.submit('mail', [text('hunter2-hunter2', 'password')]);
+    await adam.call('POST', `/tasks/${id}/reveal`, { reason: 'ticket' });
+    const vera = await own.signIn('vera');
+    for (let n = 0; n < 35; n++) await vera.call('POST', '/tasks/x/cancel', { reason: 'x' });
+    own.cut();
+    await adam.call('GET', '/audit');
+    await own.call('GET', '/audit', undefined, { authorization: `Bearer ${String(token)}` });
+    own.heal();
+    const session = /leasehold-session=([^;]+)/.exec(adam.cookie)?.[1] ?? 'none';
+    expect(lines.length).toBeGreaterThan(2);
+    const log = inspect(lines, { depth: 12 });
+    for (const secret of [PASSWORD, 'not that one', session, adam.csrfToken, String(token).slice(20), 'hunter2']) {
+      expect(log).not.toContain(secret);
+    }
+    await own.close();
   });
 });

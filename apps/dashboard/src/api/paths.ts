@@ -48,6 +48,7 @@ export const paths = {
   difference: (from: string, to: string | undefined) =>
     `${at('history', 'difference')}?from=${from}${to === undefined ? '' : `&to=${to}`}`,
   events: (search: string) => `${at('events')}?${search}`,
+  auditFile: () => `${at('audit', 'export')}?format=csv&limit=10000`,
   me: () => at('auth', 'me'),
   login: () => at('auth', 'login'),
   logout: () => at('auth', 'logout'),

@@ -78,6 +78,7 @@ export const operateEn = {
   'schedule.deleted': '{name} is deleted',
   'schedule.openRun': 'Open the run',
   'audit.note': 'Every change by people and programs, written in the same transaction. The newest first.',
+  'audit.file': 'Download CSV',
   'audit.none': 'Nothing was changed yet',
   'audit.noneText': 'What operators and clients do is recorded here.',
   'audit.when': 'When',

@@ -79,6 +79,7 @@ export const operateKo: Readonly<Record<keyof typeof operateEn, string>> = {
   'schedule.deleted': '{name} 삭제됨',
   'schedule.openRun': '실행 열기',
   'audit.note': '사람과 프로그램이 한 모든 변경입니다. 변경과 같은 트랜잭션에 기록됩니다. 최근 것이 먼저입니다.',
+  'audit.file': 'CSV 내려받기',
   'audit.none': '아직 변경이 없습니다',
   'audit.noneText': '운영자와 클라이언트가 한 일이 여기에 기록됩니다.',
   'audit.when': '시각',

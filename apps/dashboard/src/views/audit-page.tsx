@@ -10,7 +10,7 @@ import { Ago } from '../board/row-time';
 import { useT, type Translate } from '../i18n';
 import { grouped, shortId } from '../look/number';
 import { plain } from '../task/parts';
-import { Button } from '../ui/button';
+import { Button, buttonClass } from '../ui/button';
 import { Code, Page, PageHead, TextLink } from '../ui/layout';
 import { Empty, Loading } from '../ui/states';
 import { Table, type Column } from '../ui/table';
@@ -41,7 +41,14 @@ export function AuditPage() {
       <PageHead
         title={t('nav.audit')}
         note={t('audit.note')}
-        actions={<span className="text-ink3 text-xs">{t('audit.count', { n: grouped(page.total) })}</span>}
+        actions={
+          <>
+            <span className="text-ink3 self-center text-xs">{t('audit.count', { n: grouped(page.total) })}</span>
+            <a className={buttonClass({ size: 'sm' })} href={paths.auditFile()} download>
+              {t('audit.file')}
+            </a>
+          </>
+        }
       />
       <Table
         label={t('nav.audit')}
