@@ -1,6 +1,7 @@
 /** What every browser test runs on: a real etcd, the dashboard and real workers, each a process of its own. */
 import { test as base, expect } from '@playwright/test';
-import { startEtcd, type RunningEtcd } from '@leasehold/etcd-local';
+import { startEtcd, startProxy, type Proxy, type RunningEtcd } from '@leasehold/etcd-local';
+import { connectEtcd, type Kv } from '@leasehold/core/kv';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,6 +21,11 @@ export interface Stack {
   readonly url: string;
   readonly etcd: RunningEtcd;
   readonly dataDir: string;
+  readonly boardPid: number;
+  /** Between the board and etcd; workers and tests do not go through it. */
+  readonly link: Proxy;
+  /** Another client of the same etcd. */
+  readonly kv: Kv;
   /** Starts an example worker, or a script of this folder. */
   worker(name: 'orders' | 'media' | 'crawl' | 'backup' | 'gate' | 'doomed'): Promise<Worker>;
 }
@@ -71,6 +77,8 @@ export async function openStack(
 ): Promise<{ stack: Stack; close: () => Promise<void> }> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'leasehold-e2e-'));
   const etcd = await startEtcd({ unsafeNoFsync: true });
+  const link = await startProxy(Number(new URL(etcd.endpoints[0] ?? '').port));
+  const kv = connectEtcd({ endpoints: etcd.endpoints });
   const env = {
     LEASEHOLD_ETCD_ENDPOINTS: etcd.endpoints.join(','),
     LEASEHOLD_NAMESPACE: 'shop',
@@ -79,7 +87,7 @@ export async function openStack(
   };
   const children: ChildProcess[] = [];
   const board = fork(path.join(ROOT, 'apps/dashboard/dist/main.js'), [], {
-    env: { ...process.env, ...env, ...more, PORT: '0' },
+    env: { ...process.env, ...env, LEASEHOLD_ETCD_ENDPOINTS: link.url, ...more, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   children.push(board);
@@ -94,10 +102,12 @@ export async function openStack(
   };
   const close = async (): Promise<void> => {
     await Promise.all(children.map((child) => end(child, child === board ? 'SIGTERM' : 'SIGKILL')));
+    await kv.close();
+    await link.close();
     await etcd.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return { stack: { url, etcd, dataDir, worker }, close };
+  return { stack: { url, etcd, dataDir, boardPid: board.pid ?? 0, link, kv, worker }, close };
 }
 
 export const test = base.extend<object, { stack: Stack; workers: Readonly<Record<'orders' | 'media', Worker>> }>({

@@ -27,6 +27,7 @@ import { cellClass, DETAIL_HEIGHT_PX, ROW_GRID, ROW_HEIGHT_PX, TaskRowView } fro
 import type { Expansion } from './use-expansion';
 import { useListTable, type ListTable } from './use-list-table';
 import type { Selection } from './use-selection';
+import { useAnchor } from './use-anchor';
 import { useWindow } from './use-window';
 
 interface Props {
@@ -83,6 +84,7 @@ export function TaskList({ live, order, selection, expansion, onOrder, empty, fi
   const table = useListTable({ rows: shown, columns, order, onOrder, expanded: expansion.ids });
   const rows = useVirtualRows(view, expansion, scroller);
   const items = rows.getVirtualItems();
+  useAnchor(view, Math.floor((rows.scrollOffset ?? 0) / ROW_HEIGHT_PX), ROW_HEIGHT_PX, scroller);
   useFreeze(live, [hover, selection.ids.size > 0, scrolled, current !== null]);
   useWindow(live, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
   useEffect(() => {
