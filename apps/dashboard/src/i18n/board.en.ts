@@ -74,7 +74,6 @@ export const boardEn = {
   'board.asOf': 'as of rev {rev}',
   'rates.label': 'Ended tasks over time: {succeeded} succeeded, {failed} failed',
   'rates.caption': 'succeeded and failed, per {seconds} s · {zone}',
-  'rates.now': 'now',
   'views.title': 'Views',
   'views.save': 'Save this view',
   'views.name': 'Name',

@@ -75,7 +75,6 @@ export const boardKo: Readonly<Record<keyof typeof boardEn, string>> = {
   'board.asOf': '리비전 {rev} 기준',
   'rates.label': '시간별 종료된 작업: 성공 {succeeded}, 실패 {failed}',
   'rates.caption': '{seconds}초당 성공과 실패 · {zone}',
-  'rates.now': '지금',
   'views.title': '보기',
   'views.save': '이 보기 저장',
   'views.name': '이름',

@@ -2,10 +2,10 @@
 import type { ErrorRow, TaskOrder } from '@leasehold/wire';
 import { clsx } from 'clsx';
 import { CircleCheck, Unplug, type LucideIcon } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { Ago, RowTime } from '../board/row-time';
-import { RateStrip } from '../board/rate-strip';
 import { useT } from '../i18n';
 import { useRows, useSummary, useTasks } from '../live/hooks';
 import { nodeName } from '../look/node-name';
@@ -18,6 +18,11 @@ import { LeaseCountdown, leaseLeft } from '../ui/lease-bar';
 import { Loading } from '../ui/states';
 import { StateMark } from '../ui/state-mark';
 import { LeaderCard } from './leader-card';
+
+const RatesChart = dynamic(async () => (await import('./rates-chart')).RatesChart, {
+  ssr: false,
+  loading: () => <div className="h-26" />,
+});
 
 /** What is wrong now, and where to look. Every number leads to the list behind it. */
 export function TriagePage() {
@@ -218,7 +223,7 @@ function Throughput() {
   return (
     <Section title={t('triage.throughput')}>
       <div className="pt-2">
-        <RateStrip height={44} />
+        <RatesChart />
       </div>
       {rates !== undefined && rates.run.count > 0 && (
         <p className="text-ink2 mt-1.5 flex flex-wrap gap-x-4 text-xs">
