@@ -84,7 +84,8 @@ export function TaskList({ live, order, selection, expansion, onOrder, empty, fi
   const table = useListTable({ rows: shown, columns, order, onOrder, expanded: expansion.ids });
   const rows = useVirtualRows(view, expansion, scroller);
   const items = rows.getVirtualItems();
-  useAnchor(view, Math.floor((rows.scrollOffset ?? 0) / ROW_HEIGHT_PX), ROW_HEIGHT_PX, scroller);
+  const rowPx = ROW_HEIGHT_PX[usePrefs().density];
+  useAnchor(view, Math.floor((rows.scrollOffset ?? 0) / rowPx), rowPx, scroller);
   useFreeze(live, [hover, selection.ids.size > 0, scrolled, current !== null]);
   useWindow(live, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
   useEffect(() => {
