@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Settings come from the environment; see the README for their names. */
 import { etcdFromEnvironment } from '@leasehold/core/kv';
+import { ENVIRONMENT_TONES, type EnvironmentTone } from '@leasehold/wire';
 import { accessFromEnvironment, tlsFromEnvironment } from './access-environment.js';
 import { startDashboard } from './server.js';
 
@@ -16,12 +17,20 @@ function portOf(value: string | undefined): number {
   throw new Error(`PORT: ${String(value)} is not a port; give 0 to 65535`);
 }
 
+function toneOf(value: string | undefined): EnvironmentTone | undefined {
+  if (value === undefined || value === '') return undefined;
+  const tone = ENVIRONMENT_TONES.find((each) => each === value);
+  if (tone !== undefined) return tone;
+  throw new Error(`LEASEHOLD_ENVIRONMENT_TONE: "${value}" is none; give ${ENVIRONMENT_TONES.join(', ')}`);
+}
+
 async function main(): Promise<void> {
   const env = process.env;
   const given = list(env['LEASEHOLD_ETCD_ENDPOINTS']);
   const endpoints = given.length === 0 ? ['127.0.0.1:2379'] : given;
   const namespace = env['LEASEHOLD_NAMESPACE'] ?? 'default';
   const environment = env['LEASEHOLD_ENVIRONMENT'];
+  const environmentTone = toneOf(env['LEASEHOLD_ENVIRONMENT_TONE']);
   const running = await startDashboard({
     endpoints,
     namespace,
@@ -37,6 +46,7 @@ async function main(): Promise<void> {
     ...accessFromEnvironment(env),
     ...tlsFromEnvironment(env),
     ...(environment === undefined ? {} : { environment }),
+    ...(environmentTone === undefined ? {} : { environmentTone }),
   });
   console.log(`Leasehold: ${running.url} (etcd at ${endpoints.join(', ')}, namespace ${namespace})`);
   const stop = (): void => {

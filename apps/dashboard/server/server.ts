@@ -1,6 +1,7 @@
 /** The composition root: pages, API and socket on one port, over one connection to etcd. */
 import { connectEtcd, type EtcdOptions } from '@leasehold/core/kv';
 import { createGateway, requireSafeBind, type AccessOptions } from '@leasehold/gateway';
+import type { EnvironmentTone } from '@leasehold/wire';
 import { cleanBasePath } from './base-path.js';
 import { consoleLogger } from './log.js';
 import { serve, type Running, type ServeTls } from './serve.js';
@@ -23,6 +24,7 @@ export interface DashboardOptions {
   readonly basePath?: string;
   /** Shown in the frame, and the colour of its band. */
   readonly environment?: string;
+  readonly environmentTone?: EnvironmentTone;
   readonly readOnly?: boolean;
   /** Listen on any address without a login, as behind a port that is published on loopback only. */
   readonly exposeWithoutAuth?: boolean;
@@ -48,6 +50,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     logger: consoleLogger,
     ...access,
     ...(options.environment === undefined ? {} : { environment: options.environment }),
+    ...(options.environmentTone === undefined ? {} : { environmentTone: options.environmentTone }),
     ...(options.readOnly === undefined ? {} : { readOnly: options.readOnly }),
     ...(options.allowedHosts === undefined ? {} : { allowedHosts: options.allowedHosts }),
     ...(options.allowedOrigins === undefined ? {} : { allowedOrigins: options.allowedOrigins }),

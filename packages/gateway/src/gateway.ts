@@ -56,7 +56,9 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     allowedHosts: [...options.allowedHosts, ...(base === undefined ? [] : [base.host])],
     allowedOrigins: [...options.allowedOrigins, ...(base === undefined ? [] : [base.origin])],
   };
-  const hello = { version, namespace, environment, readOnly };
+  const { environmentTone } = options;
+  const tone = environmentTone === undefined ? {} : { environmentTone };
+  const hello = { version, namespace, environment, readOnly, ...tone };
   const hub = new Hub({
     board,
     pasts,

@@ -1,4 +1,5 @@
 import { LeaseholdError } from '@leasehold/core/model';
+import type { EnvironmentTone } from '@leasehold/wire';
 import type { Kv } from '@leasehold/core/kv';
 import { silentLogger, systemClock, type Clock, type Logger } from '@leasehold/core';
 import { resolveAccess, type AccessOptions, type ResolvedAccess } from './auth/options.js';
@@ -23,6 +24,8 @@ export interface GatewayOptions {
   readonly basePath?: string;
   /** Shown in the frame. Default `local`. */
   readonly environment?: string;
+  /** Colour of the band over every page. Default: by the environment's name. */
+  readonly environmentTone?: EnvironmentTone;
   readonly version?: string;
   /** Nothing may be changed. Default false. */
   readonly readOnly?: boolean;
@@ -40,7 +43,12 @@ export interface GatewayOptions {
 }
 
 export type ResolvedOptions = GatewayOptions &
-  Required<Omit<GatewayOptions, 'caps' | 'storageSoftLimitBytes' | 'quietMs' | 'bulkPaceMs' | 'kv' | 'access'>> & {
+  Required<
+    Omit<
+      GatewayOptions,
+      'caps' | 'storageSoftLimitBytes' | 'environmentTone' | 'quietMs' | 'bulkPaceMs' | 'kv' | 'access'
+    >
+  > & {
     readonly access: ResolvedAccess;
   };
 

@@ -7,6 +7,10 @@ export const API_BASE = '/api/v1';
 export const PROTOCOL = 1;
 export const SOCKET_PATH = '/api/v1/live';
 
+/** How loudly a page says which environment it is: red, amber, or the colour of the house. */
+export const ENVIRONMENT_TONES = ['alarm', 'caution', 'calm'] as const;
+export type EnvironmentTone = (typeof ENVIRONMENT_TONES)[number];
+
 export const QUERY_LIMITS = Object.freeze({
   /** Rows in one window. */
   window: 500,

@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import type { Change, Row, Snapshot } from './live.js';
-import { PROTOCOL } from './constants.js';
+import { PROTOCOL, type EnvironmentTone } from './constants.js';
 import { LiveQuery, Window } from './query.js';
 
 const SubscriptionName = z.string().min(1).max(100);
@@ -44,6 +44,8 @@ export interface Hello {
   readonly version: string;
   readonly namespace: string;
   readonly environment: string;
+  /** Of the band at the top; absent: the page goes by the environment's name. */
+  readonly environmentTone?: EnvironmentTone;
   readonly readOnly: boolean;
   /** Who the socket was opened by; `method` is how that is known. */
   readonly user?: {

@@ -1,4 +1,5 @@
 'use client';
+import type { EnvironmentTone, Hello } from '@leasehold/wire';
 import { clsx } from 'clsx';
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { WordsProvider, useT, type Dictionary } from '../i18n';
@@ -54,9 +55,16 @@ function Contexts({ words, children }: Pick<FrameProps, 'words' | 'children'>) {
   );
 }
 
+const BANDS: Readonly<Record<EnvironmentTone, string>> = {
+  alarm: 'from-alarm',
+  caution: 'from-caution',
+  calm: 'from-accent',
+};
+
 /** One colour for an environment, so that nobody takes production for staging. */
-function bandClass(environment: string | undefined): string {
+function bandClass({ environment, environmentTone }: Partial<Hello> = {}): string {
   if (environment === undefined) return 'from-line2';
+  if (environmentTone !== undefined) return BANDS[environmentTone];
   if (/prod|live/i.test(environment)) return 'from-alarm';
   if (/stag|test|qa/i.test(environment)) return 'from-caution';
   return 'from-accent';
@@ -84,7 +92,7 @@ function Shell({ children }: { children: ReactNode }) {
         {t('frame.skip')}
       </a>
       <div
-        className={clsx('col-span-full bg-linear-to-r to-transparent', bandClass(hello?.environment))}
+        className={clsx('col-span-full bg-linear-to-r to-transparent', bandClass(hello))}
         title={hello?.environment}
       />
       <Rail failing={triage?.failed ?? 0} onKeys={() => setSheet(true)} onMenu={() => setMenu(true)} />
