@@ -22,7 +22,7 @@ test('scenario 11: bad JSON, a wrong type and too much are refused; 2^60 and uni
   stack,
 }) => {
   await openJson(page);
-  const text = page.getByRole('textbox', { name: /JSON/ });
+  const text = page.getByLabel('A signature or a workflow');
   const submit = page.getByRole('button', { name: 'Submit task' });
   await text.fill('{"name": "nobodyKnows", ');
   await expect(page.getByRole('alert')).toBeVisible();
@@ -59,8 +59,10 @@ test('scenario 11: a chain of three through the builder: results go on from step
     signature: { name, queue: 'users', args, ...more },
   });
   const user = { type: 'int64', value: '1001' };
-  const rename = (name: string) => step('updateProfile', [user, { type: 'string', value: name }]);
-  const steps = [step('verifyUser', [user]), rename('Ada L.'), rename('Ada Lovelace')];
+  const rename = (name: string, more: object = {}) =>
+    step('updateProfile', [user, { type: 'string', value: name }], more);
+  // The second takes what the first gives; the third would have no use for a version, so the second hands nothing on.
+  const steps = [step('verifyUser', [user]), rename('Ada L.', { immutable: true }), rename('Ada Lovelace')];
   await page.getByLabel('The workflow as JSON').fill(JSON.stringify({ kind: 'chain', steps }));
   await page.getByRole('button', { name: 'Load into the outline' }).click();
   await page.getByRole('button', { name: 'Submit 3 tasks' }).click();

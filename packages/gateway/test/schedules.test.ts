@@ -107,3 +107,19 @@ describe('the audit', () => {
     expect(page.rows[0]?.actor).toContain('operator:');
   });
 });
+
+describe('the bounds of a schedule', () => {
+  test('stay when they are left out, and are taken away by null; wrong ones in the core’s words', async () => {
+    const endMs = Date.now() + 86_400_000;
+    const made = Done.parse((await make('bounded', { count: 3, jitterMs: 5_000, endMs })).body);
+    expect(await detailOf('bounded')).toMatchObject({ count: 3, jitterMs: 5_000, endMs });
+    const change = (revisionSeen: string, more: object) => make('bounded', { revisionSeen, ...more });
+    const kept = Done.parse((await change(made.revision, { spec: '0 5 * * *' })).body);
+    expect(await detailOf('bounded')).toMatchObject({ count: 3, row: { spec: '0 5 * * *' } });
+    expect((await change(kept.revision, { count: null, endMs: null })).status).toBe(200);
+    const after = await detailOf('bounded');
+    expect([after.count, after.endMs, after.jitterMs]).toEqual([undefined, undefined, 5_000]);
+    const wrong = await change(after.row.revision, { count: 0 });
+    expect([wrong.status, Problem.parse(wrong.body).field]).toEqual([400, 'count']);
+  });
+});

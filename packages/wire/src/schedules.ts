@@ -40,6 +40,12 @@ export const UpsertSchedule = z.strictObject({
   workflow: z.unknown().optional(),
   missed: z.string().max(40).exactOptional(),
   overlap: z.string().max(40).exactOptional(),
+  /** Bounds, by the core's rules; `null` takes one away. */
+  startMs: z.unknown().optional(),
+  endMs: z.unknown().optional(),
+  count: z.unknown().optional(),
+  jitterMs: z.unknown().optional(),
+  missedWindowMs: z.unknown().optional(),
   reason,
   /** `0`: it must not be there yet. */
   revisionSeen: Decimal,

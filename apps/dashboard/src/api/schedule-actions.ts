@@ -13,6 +13,11 @@ export interface ScheduleDraft {
   readonly zone: string;
   readonly missed: string;
   readonly overlap: string;
+  /** `null` takes a bound away. */
+  readonly startMs: number | null;
+  readonly endMs: number | null;
+  readonly count: number | null;
+  readonly jitterMs: number | null;
   readonly workflow?: unknown;
 }
 

@@ -1,5 +1,12 @@
-/** Words of saved workflows. */
+/** Words of saved workflows, and of the bounds of a schedule. */
 export const templateEn = {
+  'schedule.start': 'Not before ({zone})',
+  'schedule.end': 'Not after ({zone})',
+  'schedule.count': 'Runs altogether',
+  'schedule.noLimit': 'Empty: no limit.',
+  'schedule.jitterS': 'Put off by up to, seconds',
+  'schedule.jitterHelp': 'Each run by a time of its own, up to a day; the same for the same instant.',
+  'schedule.boundWrong': 'This cannot be',
   'template.tab': 'Templates',
   'template.note': 'Saved in etcd, for everybody who builds workflows here.',
   'template.none': 'Nothing is saved yet.',

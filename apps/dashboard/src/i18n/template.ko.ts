@@ -1,6 +1,13 @@
 import type { templateEn } from './template.en';
 
 export const templateKo: Readonly<Record<keyof typeof templateEn, string>> = {
+  'schedule.start': '시작 시각 ({zone})',
+  'schedule.end': '끝 시각 ({zone})',
+  'schedule.count': '총 실행 횟수',
+  'schedule.noLimit': '비워 두면 제한이 없습니다.',
+  'schedule.jitterS': '최대 지연(초)',
+  'schedule.jitterHelp': '실행마다 다르게 최대 하루까지 늦춥니다. 같은 시각에는 항상 같습니다.',
+  'schedule.boundWrong': '사용할 수 없는 값입니다',
   'template.tab': '템플릿',
   'template.note': 'etcd에 저장되어 여기서 워크플로를 만드는 모두가 사용합니다.',
   'template.none': '저장된 것이 없습니다.',

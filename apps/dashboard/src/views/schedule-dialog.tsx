@@ -69,14 +69,16 @@ function ScheduleForm({ onOpenChange, detail, onSaved }: Props) {
   const [missed, setMissed] = useState(row?.missed ?? 'one');
   const [overlap, setOverlap] = useState(row?.overlap ?? 'allow');
   const [text, setText] = useState(row === undefined ? EXAMPLE : '');
+  const bounds = useBounds(detail);
   const read = readJson(text);
   const fires = useFires(spec, zone);
-  const ready = id.trim() !== '' && spec.trim() !== '' && fires.problem === undefined && read !== undefined;
+  const ready =
+    id.trim() !== '' && spec.trim() !== '' && fires.problem === undefined && read !== undefined && !bounds.wrong;
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (!ready) return;
     const seen = { id: id.trim(), name: id.trim(), revision: row?.revision ?? '0' };
-    const draft = { spec, zone, missed, overlap, ...read };
+    const draft = { spec, zone, missed, overlap, ...bounds.values, ...read };
     await save(seen, draft, () => {
       onOpenChange(false);
       onSaved?.(seen.id);
@@ -105,6 +107,7 @@ function ScheduleForm({ onOpenChange, detail, onSaved }: Props) {
       </Field>
       <Choice label={t('schedule.missed')} words={MISSED_WORDS} value={missed} onChange={setMissed} />
       <Choice label={t('schedule.overlap')} words={OVERLAP_WORDS} value={overlap} onChange={setOverlap} />
+      <BoundFields bounds={bounds} />
       <Field
         label={row === undefined ? t('schedule.workflow') : t('schedule.workflowKeep')}
         help={row === undefined ? t('schedule.workflowHelp') : t('schedule.workflowKeepHelp')}
@@ -120,6 +123,90 @@ function ScheduleForm({ onOpenChange, detail, onSaved }: Props) {
         </Button>
       </div>
     </form>
+  );
+}
+
+interface Texts {
+  readonly start: string;
+  readonly end: string;
+  readonly count: string;
+  readonly jitterS: string;
+}
+
+interface Bounds {
+  readonly texts: Texts;
+  readonly set: (part: Partial<Texts>) => void;
+  readonly values: { startMs: number | null; endMs: number | null; count: number | null; jitterMs: number | null };
+  readonly problems: { readonly [K in keyof Texts]: boolean };
+  readonly wrong: boolean;
+}
+
+/** An empty field is no bound. Times are in the zone of the page, as everywhere else on it. */
+function useBounds(detail: ScheduleDetail | undefined): Bounds {
+  const time = useTime();
+  const [texts, setTexts] = useState<Texts>(() => ({
+    start: detail?.startMs === undefined ? '' : time.toInput(detail.startMs),
+    end: detail?.endMs === undefined ? '' : time.toInput(detail.endMs),
+    count: String(detail?.count ?? ''),
+    jitterS: detail?.jitterMs === undefined ? '' : String(detail.jitterMs / 1_000),
+  }));
+  const whole = (text: string): number | null => (/^\d{1,9}$/.test(text.trim()) ? Number(text) : null);
+  const startMs = texts.start === '' ? null : time.fromInput(texts.start);
+  const endMs = texts.end === '' ? null : time.fromInput(texts.end);
+  const count = whole(texts.count);
+  const jitterS = whole(texts.jitterS);
+  const problems = {
+    start: texts.start !== '' && startMs === null,
+    end: texts.end !== '' && (endMs === null || (startMs !== null && endMs <= startMs)),
+    count: texts.count.trim() !== '' && (count === null || count < 1),
+    jitterS: texts.jitterS.trim() !== '' && (jitterS === null || jitterS > 86_400),
+  };
+  return {
+    texts,
+    set: (part) => setTexts((old) => ({ ...old, ...part })),
+    values: { startMs, endMs, count, jitterMs: jitterS === null ? null : jitterS * 1_000 },
+    problems,
+    wrong: Object.values(problems).some(Boolean),
+  };
+}
+
+function BoundFields({ bounds: { texts, set, problems } }: { bounds: Bounds }) {
+  const t = useT();
+  const { zone } = useTime();
+  const wrong = (is: boolean): string | undefined => (is ? t('schedule.boundWrong') : undefined);
+  return (
+    <>
+      <Field label={t('schedule.start', { zone })} error={wrong(problems.start)}>
+        {(props) => (
+          <Input
+            {...props}
+            type="datetime-local"
+            value={texts.start}
+            onChange={(e) => set({ start: e.target.value })}
+          />
+        )}
+      </Field>
+      <Field label={t('schedule.end', { zone })} error={wrong(problems.end)}>
+        {(props) => (
+          <Input {...props} type="datetime-local" value={texts.end} onChange={(e) => set({ end: e.target.value })} />
+        )}
+      </Field>
+      <Field label={t('schedule.count')} help={t('schedule.noLimit')} error={wrong(problems.count)}>
+        {(props) => (
+          <Input {...props} inputMode="numeric" value={texts.count} onChange={(e) => set({ count: e.target.value })} />
+        )}
+      </Field>
+      <Field label={t('schedule.jitterS')} help={t('schedule.jitterHelp')} error={wrong(problems.jitterS)}>
+        {(props) => (
+          <Input
+            {...props}
+            inputMode="numeric"
+            value={texts.jitterS}
+            onChange={(e) => set({ jitterS: e.target.value })}
+          />
+        )}
+      </Field>
+    </>
   );
 }
 

@@ -75,8 +75,6 @@ const putSchedule = route({
     if (workflow === undefined) {
       throw new LeaseholdError('invalid', 'workflow: a new schedule needs one', { field: 'workflow' });
     }
-    const { startMs, endMs, count, jitterMs, missedWindowMs } = before?.record ?? {};
-    const kept = { startMs, endMs, count, jitterMs, missedWindowMs };
     const zone = body.zone ?? before?.record.zone;
     const missed = (body.missed as MissedPolicy | undefined) ?? before?.record.missed;
     const overlap = (body.overlap as OverlapPolicy | undefined) ?? before?.record.overlap;
@@ -84,11 +82,21 @@ const putSchedule = route({
       id,
       spec: body.spec,
       workflow,
-      ...defined({ ...kept, zone, missed, overlap }),
+      ...defined({ zone, missed, overlap }),
+      ...boundsOf(body, before?.record),
     });
     return { id, revision: revision.toString() };
   },
 });
+
+const BOUNDS = ['startMs', 'endMs', 'count', 'jitterMs', 'missedWindowMs'] as const;
+type Bounds = { readonly [K in (typeof BOUNDS)[number]]?: number };
+
+/** What is given, else what was there; `null` takes it away. Whatever it is, the core checks it, in its own words. */
+function boundsOf(given: { readonly [K in keyof Bounds]?: unknown }, before: Bounds | undefined): Bounds {
+  const bounds = BOUNDS.map((field) => [field, given[field] === undefined ? before?.[field] : given[field]] as const);
+  return Object.fromEntries(bounds.filter(([, value]) => value !== undefined && value !== null)) as Bounds;
+}
 
 /** Without what is undefined. */
 function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
