@@ -464,12 +464,18 @@ describe('API tokens', () => {
     const expired = JSON.stringify({ ...(JSON.parse(kv?.value ?? '') as object), expires_ms: 1 });
     await world.kv.txn({ compare: [], success: [{ kind: 'put', key, value: expired }] });
     expect((await world.call('GET', '/tokens', undefined, bearer(manager.body['token']))).status).toBe(401);
-    const forged = String(manager.body['token']).replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
+    const alive = await adam.call('POST', '/tokens', { title: 'alive', permissions: ['token.manage'] });
+    expect((await world.call('GET', '/tokens', undefined, bearer(alive.body['token']))).status).toBe(200);
+    const forged = String(alive.body['token']).replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
     expect((await world.call('GET', '/tokens', undefined, bearer(forged))).status).toBe(401);
     expect((await adam.call('GET', '/tokens', undefined, bearer('nonsense'))).status).toBe(401);
+    expect((await adam.call('GET', '/tokens', undefined, { authorization: 'Basic eA==' })).status).toBe(401);
   });
 
   test('a scoped token sees its queue only', async () => {
+    await world.submit('mail', [text('a')], { queue: 'shop' });
+    await world.submit('mail', [text('a')], { queue: 'other' });
+    await world.caughtUp();
     const adam = await world.signIn('adam');
     const made = await adam.call('POST', '/tokens', {
       title: 's',
