@@ -70,6 +70,18 @@ const PAGES = {
   nodes: '/nodes',
   node: open('/nodes', 'main a[href*="/nodes/"]'),
   queues: '/queues',
+  queue: open('/queues', 'main a[href*="/queues/"]'),
+  errors: '/errors',
+  error: open('/errors', 'main a[href*="/errors/"]'),
+  schedules: '/schedules',
+  audit: '/audit',
+  cluster: '/cluster',
+  bulk: '/bulk',
+  history: '/history',
+  events: '/events',
+  settings: '/settings',
+  tokens: '/tokens',
+  login: '/login',
   palette: async (page) => {
     await page.goto(`${base}/tasks`);
     await page.waitForTimeout(800);
