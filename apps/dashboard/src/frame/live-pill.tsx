@@ -74,7 +74,9 @@ export function LivePill() {
           )}
         />
         <span className="truncate">{pulseText(pulse, t, time)}</span>
-        {hello?.readOnly === true && <span className="text-retry font-semibold">{t('live.readOnly')}</span>}
+        {rev === undefined && hello?.readOnly === true && (
+          <span className="text-retry font-semibold">{t('live.readOnly')}</span>
+        )}
       </button>
     </Tip>
   );

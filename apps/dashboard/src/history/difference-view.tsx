@@ -61,7 +61,7 @@ function Until({ to, onTo, onAgain }: Pick<Props, 'to' | 'onTo'> & { onAgain: ()
   };
   return (
     <form onSubmit={submit} className="flex flex-wrap items-center gap-2 py-3">
-      <label className="text-ink2 flex items-center gap-2">
+      <label className="text-ink2 flex items-center gap-2 whitespace-nowrap">
         {t('difference.until')}
         <input
           inputMode="numeric"

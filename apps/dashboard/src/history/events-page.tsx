@@ -109,7 +109,7 @@ function Filters({ filter, go }: { filter: EventsFilter; go: (next: EventsFilter
         })}
       </div>
       <div className="flex flex-wrap gap-x-5 gap-y-2">
-        <label className="text-ink2 flex items-center gap-2">
+        <label className="text-ink2 flex min-w-0 flex-wrap items-center gap-2 whitespace-nowrap">
           {t('events.prefix')}
           <input
             value={prefix}
@@ -118,10 +118,10 @@ function Filters({ filter, go }: { filter: EventsFilter; go: (next: EventsFilter
             placeholder="locks/"
             spellCheck={false}
             autoComplete="off"
-            className={inputClass('w-52 font-mono')}
+            className={inputClass('w-52! font-mono')}
           />
         </label>
-        <label className="text-ink2 flex items-center gap-2">
+        <label className="text-ink2 flex min-w-0 flex-wrap items-center gap-2 whitespace-nowrap">
           {t('events.task')}
           <input
             value={task}
@@ -129,7 +129,7 @@ function Filters({ filter, go }: { filter: EventsFilter; go: (next: EventsFilter
             onBlur={apply}
             spellCheck={false}
             autoComplete="off"
-            className={inputClass('w-72 font-mono')}
+            className={inputClass('w-72! max-w-full font-mono')}
           />
         </label>
         <button type="submit" className="sr-only">
