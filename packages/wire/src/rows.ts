@@ -103,7 +103,7 @@ export const HandlerDefaults = z.object({
   priority: z.number().exactOptional(),
   timeoutMs: z.number().exactOptional(),
   retries: z.number().exactOptional(),
-  backoff: z.enum(['fibonacci', 'exponential', 'fixed']).exactOptional(),
+  backoff: z.enum(['fibonacci', 'exponential', 'fixed', 'custom']).exactOptional(),
 });
 export type HandlerDefaults = z.infer<typeof HandlerDefaults>;
 export const HandlerView = z.object({

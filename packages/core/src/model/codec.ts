@@ -155,11 +155,12 @@ function complete(task: Record<string, unknown>): void {
 
 /** The retry policy in the least room: what differs from no retries. */
 function encodeRetry(retry: RetryPolicy): Stored | undefined {
-  const { count, backoff, delayMs, maxDelayMs, jitter } = retry;
+  const { count, backoff, delayMs, delaysMs, maxDelayMs, jitter } = retry;
   const out: Stored = {};
   if (count !== 0) out['count'] = count;
   if (backoff !== 'fibonacci') out['backoff'] = backoff;
   if (delayMs !== 0) out['delay_ms'] = delayMs;
+  if (delaysMs !== undefined) out['delays_ms'] = delaysMs;
   if (maxDelayMs !== DEFAULT_MAX_DELAY_MS) out['max_delay_ms'] = maxDelayMs;
   if (jitter !== 0) out['jitter'] = jitter;
   return Object.keys(out).length === 0 ? undefined : out;
@@ -173,6 +174,7 @@ function decodeRetry(value: Json | undefined): RetryPolicy {
     count: Number(stored['count'] ?? 0),
     backoff: (stored['backoff'] ?? 'fibonacci') as RetryPolicy['backoff'],
     delayMs: Number(stored['delay_ms'] ?? 0),
+    ...(Array.isArray(stored['delays_ms']) ? { delaysMs: stored['delays_ms'].map(Number) } : {}),
     maxDelayMs: Number(stored['max_delay_ms'] ?? DEFAULT_MAX_DELAY_MS),
     jitter: Number(stored['jitter'] ?? 0),
   };

@@ -2,7 +2,7 @@ import { checkFields, checkInteger, invalid, MAX_WAIT_MS, type Limits } from './
 import { defined, display } from './plain.js';
 import { LIMITS, type RetryPolicy } from './signature.js';
 
-const BACKOFFS: readonly unknown[] = ['fibonacci', 'exponential', 'fixed'] satisfies RetryPolicy['backoff'][];
+const BACKOFFS: readonly unknown[] = ['fibonacci', 'exponential', 'fixed', 'custom'] satisfies RetryPolicy['backoff'][];
 
 /** No retries; when there are some, Machinery's delays: 1, 2, 3, 5, 8 seconds, at most a day apart. */
 export const DEFAULT_RETRY: RetryPolicy = Object.freeze({
@@ -42,6 +42,10 @@ function baseDelayMs(policy: RetryPolicy, failures: number): number {
       return policy.delayMs * 2 ** Math.min(failures - 1, 60);
     case 'fixed':
       return policy.delayMs;
+    case 'custom': {
+      const { delaysMs = [] } = policy;
+      return delaysMs[Math.min(failures, delaysMs.length) - 1] ?? 0;
+    }
   }
 }
 
@@ -56,6 +60,34 @@ export function nextDelayMs(policy: RetryPolicy, failures: number, random: () =>
   return Math.round(base * (1 - share));
 }
 
+/** A list of delays alone says that the policy is a custom one; another backoff leaves the list of the defaults behind. */
+function merged(input: Partial<RetryPolicy> | undefined, defaults: Partial<RetryPolicy> | undefined): RetryPolicy {
+  const given = defined(input ?? {});
+  const custom = given.delaysMs !== undefined && given.backoff === undefined ? { backoff: 'custom' as const } : {};
+  const { delaysMs, ...policy }: RetryPolicy = { ...DEFAULT_RETRY, ...defined(defaults ?? {}), ...given, ...custom };
+  const listed = policy.backoff === 'custom' ? delaysMs : given.delaysMs;
+  return listed === undefined ? policy : { ...policy, delaysMs: listed };
+}
+
+function checkDelays({ backoff, delaysMs, maxDelayMs }: RetryPolicy, limits: Limits): void {
+  if (backoff !== 'custom') {
+    if (delaysMs === undefined) return;
+    throw invalid(
+      'retry.delaysMs',
+      `is for retry.backoff "custom", not for ${display(backoff)}; leave one of them out`,
+    );
+  }
+  if (!Array.isArray(delaysMs) || delaysMs.length === 0 || delaysMs.length > limits.retryDelays) {
+    throw invalid(
+      'retry.delaysMs',
+      `a custom policy has 1 to ${limits.retryDelays} delays in ms, not ${display(delaysMs)}`,
+    );
+  }
+  delaysMs.forEach((delay: unknown, i) =>
+    checkInteger(delay, `retry.delaysMs[${i}]`, 0, Math.min(maxDelayMs, MAX_WAIT_MS), ' ms'),
+  );
+}
+
 /**
  * A whole retry policy from a partial one.
  * @throws LeaseholdError `invalid`, naming the field and its range.
@@ -68,12 +100,13 @@ export function checkRetry(
   if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input))) {
     throw invalid('retry', `${display(input)} is not a retry policy; give { count, backoff, delayMs, ... }`);
   }
-  checkFields(input ?? {}, Object.keys(DEFAULT_RETRY), 'retry.');
-  const policy: RetryPolicy = { ...DEFAULT_RETRY, ...defined(defaults ?? {}), ...defined(input ?? {}) };
+  checkFields(input ?? {}, [...Object.keys(DEFAULT_RETRY), 'delaysMs'], 'retry.');
+  const policy = merged(input, defaults);
   checkInteger(policy.count, 'retry.count', 0, limits.retryCount);
   if (!BACKOFFS.includes(policy.backoff)) {
     throw invalid('retry.backoff', `${display(policy.backoff)} is not one of ${BACKOFFS.join(', ')}`);
   }
+  checkDelays(policy, limits);
   checkInteger(policy.maxDelayMs, 'retry.maxDelayMs', 1, MAX_WAIT_MS, ' ms');
   checkInteger(policy.delayMs, 'retry.delayMs', 0, MAX_WAIT_MS, ' ms');
   if (policy.delayMs > policy.maxDelayMs) {

@@ -35,12 +35,14 @@ export interface TypedValue {
 export interface RetryPolicy {
   /** Retries after the first attempt; 0 means none. */
   readonly count: number;
-  readonly backoff: 'fibonacci' | 'exponential' | 'fixed';
+  readonly backoff: 'fibonacci' | 'exponential' | 'fixed' | 'custom';
   /**
    * fibonacci: Machinery's RetryTimeout in ms, the next delay is the smallest Fibonacci number of seconds strictly above
-   * it (0 gives 1, 2, 3, 5, 8 s). exponential: the first delay. fixed: the delay.
+   * it (0 gives 1, 2, 3, 5, 8 s). exponential: the first delay. fixed: the delay. custom: not used.
    */
   readonly delayMs: number;
+  /** custom: the delays one after another; the last one stands for all further ones. Absent for the others. */
+  readonly delaysMs?: readonly number[];
   readonly maxDelayMs: number;
   /** 0 to 1: the share of the delay that is random. */
   readonly jitter: number;
@@ -135,6 +137,8 @@ export const LIMITS = Object.freeze({
   workflowDepth: 32,
   args: 256,
   tags: 32,
+  /** Delays of a custom retry policy. */
+  retryDelays: 50,
   headers: 64,
   headerBytes: 4_096,
   labels: 32,

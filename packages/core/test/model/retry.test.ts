@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_RETRY, fibonacci, fibonacciNext, nextDelayMs } from '../../src/model/retry.js';
+import { checkRetry, DEFAULT_RETRY, fibonacci, fibonacciNext, nextDelayMs } from '../../src/model/retry.js';
 import type { RetryPolicy } from '../../src/model/signature.js';
 
 const never = (): number => {
@@ -31,6 +31,30 @@ describe('retry delays', () => {
 
   it('a RetryTimeout of 4 s starts at the next Fibonacci number above it', () => {
     expect([1, 2, 3].map((n) => seconds({ ...DEFAULT_RETRY, delayMs: 4_000 }, n))).toEqual([5, 8, 13]);
+  });
+
+  it('custom delays come one after another, the last one stands, and maxDelayMs and jitter count as for the others', () => {
+    const custom = checkRetry({ count: 5, delaysMs: [1_000, 30_000, 600_000] }, undefined);
+    expect(custom.backoff).toBe('custom');
+    expect([1, 2, 3, 4, 99].map((n) => seconds(custom, n))).toEqual([1, 30, 600, 600, 600]);
+    expect(nextDelayMs({ ...custom, jitter: 0.5 }, 2, () => 0.5)).toBe(22_500);
+    const fixed = checkRetry({ backoff: 'fixed', delayMs: 5 }, custom);
+    expect(fixed.delaysMs).toBeUndefined();
+    expect(checkRetry({ count: 1 }, custom)).toMatchObject({ count: 1, backoff: 'custom', delaysMs: custom.delaysMs });
+  });
+
+  it.each([
+    [{ backoff: 'custom' as const }, 'retry.delaysMs'],
+    [{ delaysMs: [] }, 'retry.delaysMs'],
+    [{ delaysMs: [1, -1] }, 'retry.delaysMs[1]'],
+    [{ delaysMs: [1.5] }, 'retry.delaysMs[0]'],
+    [{ delaysMs: [2_000], maxDelayMs: 1_000 }, 'retry.delaysMs[0]'],
+    [{ delaysMs: Array.from({ length: 51 }, () => 1) }, 'retry.delaysMs'],
+    [{ backoff: 'fixed' as const, delaysMs: [1] }, 'retry.delaysMs'],
+  ])('a custom policy of %j is refused, and says where', (input, field) => {
+    expect(() => checkRetry(input, undefined)).toThrow(
+      expect.objectContaining({ code: 'invalid', fields: expect.objectContaining({ field }) as object }) as Error,
+    );
   });
 
   it('exponential doubles, fixed stays', () => {
