@@ -153,6 +153,8 @@ async function settle({ stage, load }: Run, options: ChaosOptions, say: (line: s
   const asking = setInterval(() => recorder.ask(), 500);
   const quiet = await recorder.until(() => !healthy(stage) || recorder.checker.leftovers().length === 0, late);
   clearInterval(asking);
+  // Judged in this very moment: a schedule may fire in the next.
+  recorder.checker.finish({ acknowledged: load.acknowledged, quiet });
   return quiet && healthy(stage);
 }
 
@@ -166,7 +168,6 @@ async function report(
   const { recorder, measures, crew, cluster } = stage;
   await crew.stop();
   await measures.stop();
-  recorder.checker.finish({ acknowledged: load.acknowledged, quiet });
   const leftovers = quiet || !healthy(stage) ? [] : recorder.checker.leftovers();
   return {
     seed,
