@@ -6,8 +6,15 @@ import { defineConfig } from '@playwright/test';
  */
 const asRoot = process.getuid?.() === 0;
 
+/** What these show depends on how many tasks and which workers there are: each has a stack to itself. */
+const ALONE = ['history', 'takeover', 'waiting'] as const;
+
 export default defineConfig({
   testDir: 'apps/dashboard/e2e',
+  projects: [
+    { name: 'board', testIgnore: ALONE.map((name) => `**/${name}.spec.ts`) },
+    ...ALONE.map((name) => ({ name, testMatch: `**/${name}.spec.ts` })),
+  ],
   // Two cores: one stack at a time is all that a small machine carries.
   workers: 1,
   fullyParallel: false,

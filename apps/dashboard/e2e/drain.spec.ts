@@ -32,6 +32,9 @@ test('a queue is drained from the board: the count falls to none, and it stays p
   await writeFile(path.join(dataDir, 'gates', 'drained'), '');
   await expect(row).toContainText('nothing runs');
   await expect(page.getByRole('button', { name: 'Resume gates' })).toBeVisible();
+  // Other tests use the same queue after this one.
+  await post(url, '/queues/gates/resume', {});
+  await post(url, '/queues/gates/limits', { ordered: false, rate: null });
   await worker.kill();
 });
 

@@ -79,7 +79,7 @@ test('scenario 17: ?rev= shows the past with writes off and says so; back to liv
 
   // The time machine itself: chosen by revision, compared with now.
   await page.goto('/history');
-  await page.getByLabel('Revision').fill(before);
+  await page.getByRole('textbox', { name: 'Revision' }).fill(before);
   await page.getByRole('button', { name: 'Go' }).last().click();
   await expect(page.getByTestId('chosen')).toContainText('Pending');
   const difference = page.getByTestId('difference');

@@ -103,6 +103,15 @@ function SearchBox({ state, go }: Props) {
     }, 250);
     return () => clearTimeout(timer);
   }, [typing, text, asked, state, go]);
+  useEffect(() => {
+    if (!typing) return;
+    // Whoever follows a link has left: a search that comes after would take him back (report B28).
+    const left = (event: MouseEvent): void => {
+      if (event.target instanceof Element && event.target.closest('a[href]') !== null) setTyping(false);
+    };
+    document.addEventListener('click', left, true);
+    return () => document.removeEventListener('click', left, true);
+  }, [typing]);
   useKeys((key) => {
     if (key !== '/') return false;
     box.current?.focus();
