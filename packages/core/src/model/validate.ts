@@ -11,6 +11,7 @@ import {
   MAX_WAIT_MS,
   type Limits,
 } from './check.js';
+import { DEFAULT_TIMEOUT_MS } from './codec.js';
 import { isLeaseholdError, LeaseholdError } from './errors.js';
 import { checkId } from './ids.js';
 import { defined, display } from './plain.js';
@@ -58,7 +59,7 @@ export const SIGNATURE_DEFAULTS = Object.freeze({
   queue: 'default',
   priority: 0,
   retry: DEFAULT_RETRY,
-  timeoutMs: 3_600_000,
+  timeoutMs: DEFAULT_TIMEOUT_MS,
 });
 
 /** The longest timeout of an attempt, ms: what a timer can hold, 24.8 days. */

@@ -24,6 +24,7 @@ import {
 import { checkHistory, readHistory } from '../../src/verify/index.js';
 import { seen } from '../../src/store/claim.js';
 import { silentLogger, systemClock } from '../../src/runtime/index.js';
+import { NODE } from '../store/stores.js';
 
 const run = promisify(execFile);
 const NAMESPACE = 'restored';
@@ -48,23 +49,12 @@ function client(etcd: RunningEtcd): Client {
 
 /** Opened under the epoch of its time, as a worker's is. */
 async function session({ store }: Client): Promise<Session> {
-  const node = {
-    host: 'here',
-    pid: 1,
-    version: '0',
-    queues: [],
-    handlers: [],
-    labels: {},
-    draining: false,
-    candidate: false,
-    layout: 1,
-  };
   const made = await openSession({
     store,
     clock: systemClock,
     logger: silentLogger,
     renewer: loopRenewer,
-    node,
+    node: NODE,
     ttlMs: 5_000,
   });
   closing.push(() => made.revoke());

@@ -2,20 +2,8 @@ import { startProxy } from '@leasehold/etcd-local';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { silentLogger, systemClock } from '../../src/runtime/index.js';
 import { threadRenewer } from '../../src/store/keepalive.js';
-import { openSession, type NodeDescription, type Session } from '../../src/store/session.js';
-import { etcdStore, until } from './stores.js';
-
-const NODE: NodeDescription = {
-  host: 'here',
-  pid: 1,
-  version: '0',
-  queues: [],
-  handlers: [],
-  labels: {},
-  draining: false,
-  candidate: false,
-  layout: 1,
-};
+import { openSession, type Session } from '../../src/store/session.js';
+import { etcdStore, NODE, until } from './stores.js';
 
 const endpoint = inject('etcd');
 const closing: (() => Promise<unknown>)[] = [];

@@ -4,21 +4,9 @@ import type { NodeRecord } from '../../src/model/records.js';
 import { silentLogger } from '../../src/runtime/index.js';
 import { Membership } from '../../src/store/membership.js';
 import { loopRenewer } from '../../src/store/renewer.js';
-import { leaseTimes, openSession, type NodeDescription, type Session } from '../../src/store/session.js';
+import { leaseTimes, openSession, type Session } from '../../src/store/session.js';
 import { put, type Store } from '../../src/store/store.js';
-import { memoryRig, type MemoryRig } from './stores.js';
-
-const NODE: NodeDescription = {
-  host: 'here',
-  pid: 1,
-  version: '0',
-  queues: [],
-  handlers: [],
-  labels: {},
-  draining: false,
-  candidate: false,
-  layout: 1,
-};
+import { memoryRig, NODE, type MemoryRig } from './stores.js';
 
 function open(rig: MemoryRig, store: Store, ttlMs = 10_000): Promise<Session> {
   return openSession({ store, clock: rig.clock, logger: silentLogger, renewer: loopRenewer, node: NODE, ttlMs });

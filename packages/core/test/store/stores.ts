@@ -6,7 +6,20 @@ import { idGenerator } from '../../src/model/ids.js';
 import { Keys } from '../../src/model/keys.js';
 import { LIMITS } from '../../src/model/signature.js';
 import { FakeClock, systemClock, type Clock } from '../../src/runtime/index.js';
-import { Committer, type Store } from '../../src/store/index.js';
+import { Committer, type NodeDescription, type Store } from '../../src/store/index.js';
+
+/** A node that serves nothing, for tests of sessions. */
+export const NODE: NodeDescription = {
+  host: 'here',
+  pid: 1,
+  version: '0',
+  queues: [],
+  handlers: [],
+  labels: {},
+  draining: false,
+  candidate: false,
+  layout: 1,
+};
 
 /** A store in a namespace of its own. */
 export function storeOn(kv: Kv, clock: Clock = systemClock, namespace = `test-${uuidv7()}`): Store {
